@@ -109,8 +109,8 @@ class Resolver:
 
     With `module`, the `device` of that is imported (and the module is written if it does not
     exist); without, it is defined in the file, after the imports. `gpu` is the number of the one
-    that the program names throughout, "" for the current one. `moves`: the name is that of a
-    function instead, which moves a batch; the file may have it already.
+    that the program names throughout, "" for the current one, "mps" for that of a Mac. `moves`:
+    the name is that of a function instead, which moves a batch; the file may have it already.
     """
 
     path: str

@@ -2,16 +2,19 @@
 
 Without a folder, a package of `--lines` lines is written, all of whose files imports connect. A
 client types into one file by ranges, as editors do, and asks right after each change for the code
-actions and the hover at that place, and then waits for the whole answer. Then it types `--more`
-changes without any rest, and the server's memory is looked at on the way.
-Milliseconds are of the clock, beside those of the server's processor: a machine may be shared. With
-`--inside` the same changes are made without the protocol, in milliseconds of the processor.
+actions, the hover and the inlay hints at that place. It types `--typed` changes as soon as these
+and the first diagnostics have come, and then `--edits` changes after each of which it waits for the
+whole answer. Then it types `--more` changes without any rest, and the server's memory is looked at
+on the way. Milliseconds are of the server's processor, all that it does between a change and an
+answer, and of the clock: a machine may be shared. With `--inside` the same changes are made without
+the protocol, in milliseconds of the processor.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import gc
 import os
 import random
@@ -19,6 +22,8 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from bench_server import LARGE_HEAD, LARGE_PART, Editor, edited, make, parsing, resident
@@ -120,24 +125,63 @@ class Session:
             lsp.HoverParams(lsp.TextDocumentIdentifier(self.uri), at)
         )
 
+    async def hints(self, line: int) -> None:
+        """Ask for the inlay hints of the 60 lines that are on the screen around one."""
+        last = min(line + 30, self.text.count("\n"))
+        await self.editor.text_document_inlay_hint_async(
+            lsp.InlayHintParams(
+                lsp.TextDocumentIdentifier(self.uri),
+                lsp.Range(lsp.Position(max(line - 30, 0), 0), lsp.Position(last, 0)),
+            )
+        )
 
-async def timed(waiting: object) -> float:
-    """Return the seconds that something takes."""
-    began = time.perf_counter()
-    await waiting  # type: ignore[misc]
-    return time.perf_counter() - began
+    async def told(self) -> None:
+        """Wait for the diagnostics of the text that was typed last."""
+        await asyncio.wait_for(self.editor.told(self.uri, self.version), PATIENCE)
+
+
+class Taken:
+    """What answers took: seconds of the clock and of a process, each since its change."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.clock: dict[str, list[float]] = {}
+        self.work: dict[str, list[float]] = {}
+
+    async def __call__(self, asked: Mapping[str, Callable[[], Awaitable[None]]]) -> None:
+        """Ask for all of it at once, and note what each took."""
+        began, worked = time.perf_counter(), processor(self.pid)
+
+        async def one(name: str) -> None:
+            await asked[name]()
+            self.clock.setdefault(name, []).append(time.perf_counter() - began)
+            self.work.setdefault(name, []).append(processor(self.pid) - worked)
+
+        await asyncio.gather(*(one(name) for name in asked))
+
+    def table(self, title: str) -> None:
+        """Print the median and the 95th of a hundred of each."""
+        print(f"\n{title + ', milliseconds':44} {'processor':>17} {'clock':>17}")
+        for name, seconds in self.work.items():
+            figures = (*middle(seconds), *middle(self.clock[name]))
+            print(f"{name:44}", *(f"{each * 1000:8.0f}" for each in figures), flush=True)
+
+
+def middle(seconds: list[float]) -> tuple[float, float]:
+    """Return the median and the 95th of a hundred."""
+    seconds = sorted(seconds)
+    return statistics.median(seconds), seconds[min(len(seconds) - 1, int(len(seconds) * 0.95))]
 
 
 def spread(name: str, seconds: list[float]) -> None:
     """Print the median and the 95th of a hundred."""
-    seconds = sorted(seconds)
-    p95 = seconds[int(len(seconds) * 0.95)]
-    print(f"{name:44} {statistics.median(seconds) * 1000:8.0f} {p95 * 1000:8.0f}", flush=True)
+    print(f"{name:44}", *(f"{each * 1000:8.0f}" for each in middle(seconds)), flush=True)
 
 
 async def started(root: Path) -> Editor:
     """Return a client with a server for a folder."""
     editor = Editor()
+    editor.feature(lsp.WORKSPACE_INLAY_HINT_REFRESH)(lambda _: None)
     await editor.start_io(sys.executable, "-m", "samedevice", "server")
     able = lsp.TextDocumentClientCapabilities(
         code_action=lsp.CodeActionClientCapabilities(
@@ -146,7 +190,12 @@ async def started(root: Path) -> Editor:
     )
     await editor.initialize_async(
         lsp.InitializeParams(
-            lsp.ClientCapabilities(text_document=able),
+            lsp.ClientCapabilities(
+                text_document=able,
+                workspace=lsp.WorkspaceClientCapabilities(
+                    inlay_hint=lsp.InlayHintWorkspaceClientCapabilities(refresh_support=True)
+                ),
+            ),
             workspace_folders=[lsp.WorkspaceFolder(root.as_uri(), "project")],
         )
     )
@@ -154,7 +203,7 @@ async def started(root: Path) -> Editor:
     return editor
 
 
-async def run(root: Path, path: Path, count: int, more: int) -> None:
+async def run(root: Path, path: Path, options: argparse.Namespace) -> None:
     """Measure and print."""
     for name in ("first answer, nothing known", "first answer, with what an earlier session kept"):
         editor = await started(root)
@@ -167,36 +216,29 @@ async def run(root: Path, path: Path, count: int, more: int) -> None:
             await asyncio.sleep(1)
             await ended(editor)
     await session.hover(10)
-    told: list[float] = []
-    wholes: list[float] = []
-    asked: list[float] = []
-    hovered: list[float] = []
-    floors: list[float] = []
-    used: list[float] = []
+    await session.hints(10)
     process = editor._server
     assert process is not None
-    for _ in range(count):
-        began, worked = time.perf_counter(), processor(process.pid)
-        line = session.type()
-        ahead = [
-            asyncio.ensure_future(timed(session.actions(line))),
-            asyncio.ensure_future(timed(session.hover(line))),
-        ]
-        whole = asyncio.ensure_future(timed(session.whole()))
-        await asyncio.wait_for(editor.told(session.uri, session.version), PATIENCE)
-        told.append(time.perf_counter() - began)
-        wholes.append(await whole)
-        used.append(processor(process.pid) - worked)
-        asked.append(await ahead[0])
-        hovered.append(await ahead[1])
-        floors.append(parsing(session.text))
-    print(f"\n{'milliseconds':44} {'median':>8} {'p95':>8}")
-    spread("floor: ast.parse of the file", floors)
-    spread("change -> first diagnostics", told)
-    spread("change -> the whole", wholes)
-    spread("the server's processor until then", used)
-    spread("code actions, asked with the change", asked)
-    spread("hover, asked with the change", hovered)
+    floors: list[float] = []
+    for title, count in (("typed on", options.typed), ("rested", options.edits)):
+        taken = Taken(process.pid)
+        for _ in range(count):
+            line = session.type()
+            asked: dict[str, Callable[[], Awaitable[None]]] = {
+                "code actions": partial(session.actions, line),
+                "hover": partial(session.hover, line),
+                "inlay hints": partial(session.hints, line),
+                "first diagnostics": session.told,
+            }
+            if title == "rested":
+                asked["the whole"] = session.whole
+            await taken(asked)
+            floors.append(parsing(session.text))
+        taken.table(f"{title}, {count} changes")
+        await session.whole()
+    print()
+    spread("floor: ast.parse of the file, clock", floors)
+    more = options.more
     print("\nchanges without rest: memory in MB")
     for done in range(more):
         if done % max(1, more // 10) == 0:
@@ -247,9 +289,12 @@ def table(took: list[tuple[float, bool]]) -> None:
 
 
 def processor(pid: int) -> float:
-    """Return the seconds of the processor that a process has used; Linux only."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Return the seconds of the processor that a process's threads have used; Linux only."""
+    used = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that has just ended
+            used += int((task / "schedstat").read_text().split()[0])
+    return used / 1e9
 
 
 async def ended(editor: Editor) -> None:
@@ -264,7 +309,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", help="a project; its largest file is typed into")
     parser.add_argument("--lines", type=int, default=50_000)
-    parser.add_argument("--edits", type=int, default=40)
+    parser.add_argument("--typed", type=int, default=60, help="changes upon the first answers")
+    parser.add_argument("--edits", type=int, default=40, help="changes that wait for the whole")
     parser.add_argument("--more", type=int, default=1_000, help="changes without rest")
     parser.add_argument("--inside", action="store_true", help="without the protocol")
     options = parser.parse_args()
@@ -282,7 +328,7 @@ def main() -> None:
         if options.inside:
             inside(root, path, options.edits, options.more)
         else:
-            asyncio.run(run(root, path, options.edits, options.more))
+            asyncio.run(run(root, path, options))
 
 
 if __name__ == "__main__":

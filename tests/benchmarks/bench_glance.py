@@ -7,7 +7,8 @@ edited file (rules, places, messages) is what the whole said, how many glances s
 (the editor waits for no other answer), how many of these said of all files what the whole said,
 and the processor's time. With `--bodies` edits are in functions only, where most typing is. With
 `--without-rest` the whole is judged beside, and a glance compares with the one before, as while
-somebody types on; `chained` are those that do so and stand for the whole.
+somebody types on; `chained` are those that do so and stand for the whole. `--seed` chooses other
+edits, and with `--show` each difference is told: what only the glance said, and only the whole.
 """
 
 from __future__ import annotations
@@ -62,20 +63,30 @@ def in_a_body(text: str, random_: random.Random) -> str:
     )
 
 
+def apart(one: list[tuple[object, ...]], other: list[tuple[object, ...]]) -> list[str]:
+    """Return what only the first says (-) and what only the second says (+), a line each."""
+    return [
+        *(f"  - {each}" for each in one if each not in other),
+        *(f"  + {each}" for each in other if each not in one),
+    ]
+
+
 def compare(
-    folder: str, edits: int, counts: Counter[str], edit: Edit, seconds: float, rests: bool
+    folder: str, options: argparse.Namespace, counts: Counter[str]
 ) -> tuple[list[float], list[float], list[float]]:
     """Return the seconds until the first answer, until one of the whole, and for a whole check."""
+    edit: Edit = in_a_body if options.bodies else mutated
+    rests = not options.without_rest
     known = Folder(Path(folder).resolve().as_posix())
     beside = known if rests else Folder(known.root)
     project = known.analyse({}, SETTINGS).project
     paths = [path for path in project.about_torch if len(project.programs[path]) > 1]
-    random_ = random.Random(7)
+    random_ = random.Random(options.seed)
     first: list[float] = []
     answered: list[float] = []
     whole: list[float] = []
-    end = time.monotonic() + seconds
-    while paths and len(whole) < edits and time.monotonic() < end:
+    end = time.monotonic() + options.seconds
+    while paths and len(whole) < options.edits and time.monotonic() < end:
         path = random_.choice(paths)
         text, since = project.sources[path].text, 0
         known.analyse({path: text}, SETTINGS)
@@ -99,9 +110,18 @@ def compare(
             answered.append(first[-1] if glance is not None and glance.is_whole else ended - began)
             if glance is not None:
                 counts["glances"] += 1
-                counts["right"] += told(glance, path) == told(full, path)
+                right = told(glance, path) == told(full, path)
+                equal = not glance.is_whole or everywhere(glance) == everywhere(full)
+                counts["right"] += right
                 counts["wholes"] += glance.is_whole
-                counts["equal"] += glance.is_whole and everywhere(glance) == everywhere(full)
+                counts["equal"] += glance.is_whole and equal
+                if options.show and not (right and equal):
+                    sides = (told(glance, path), told(full, path))
+                    if right:
+                        sides = (everywhere(glance), everywhere(full))
+                    stands = "stands for the whole" if glance.is_whole else "a first answer"
+                    print(f"edit {counts['edits']} of {path}, {stands}:")
+                    print(*apart(*sides), sep="\n", flush=True)
             since = since + 1 if glance is not None and glance.is_whole else 0
             counts["chained"] += since > 1 and not rests
             if not since:
@@ -123,17 +143,16 @@ def main() -> None:
     parser.add_argument("--bodies", action="store_true", help="edit functions only")
     parser.add_argument("--without-rest", action="store_true", help="from glance to glance")
     parser.add_argument("--seconds", type=float, default=1e9, help="at most, for a folder")
+    parser.add_argument("--seed", type=int, default=7, help="which edits")
+    parser.add_argument("--show", action="store_true", help="tell each difference")
     options = parser.parse_args()
-    edit = in_a_body if options.bodies else mutated
     sums: Counter[str] = Counter()
     ratios: list[float] = []
     names = ("edits", "glances", "right", "wholes", "equal", "chained")
     print(*names, "and ms, median/p95: first answer, one of the whole, a whole check", sep=", ")
     for folder in options.folders:
         counts: Counter[str] = Counter()
-        first, answered, whole = compare(
-            folder, options.edits, counts, edit, options.seconds, not options.without_rest
-        )
+        first, answered, whole = compare(folder, options, counts)
         if first:
             times = " ".join(map(spread, (first, answered, whole)))
             print(Path(folder).name, *(counts[name] for name in names), times, flush=True)

@@ -25,6 +25,20 @@ model = nn.Linear(3, 2).to(device)
 """
 #: Each hands the model `X`, which is on the host or on the device.
 PROGRAMS = {
+    "an attribute that is emptied on one path and replaced on the other": """
+        class Feed:
+            def __init__(self, items):
+                self.items = iter(items)
+                self.load()
+            def load(self):
+                try:
+                    self.row = next(self.items)
+                except StopIteration:
+                    self.row = None
+                    return
+                self.row = X
+        model(Feed([torch.ones(1, 3)]).row)
+    """,
     "several items": """
         from operator import itemgetter
         n, x = itemgetter("n", "x")({"n": 1, "x": X})

@@ -167,3 +167,32 @@ print(y)
         Place.CENTRAL
     }
     assert places(text, "y") == {Place.CENTRAL}
+
+
+@pytest.mark.parametrize(
+    ("says", "expected"), [("False", Place.HOST), ("True", Place.CENTRAL), ("None", Place.HOST)]
+)
+def test_a_switch_is_what_it_says_now(says: str, expected: Place) -> None:
+    """Whether a call gives it or the file: what others have of the device is where that is."""
+    text = f"""\
+{HEAD}{CHOICE}cpu = torch.device("cpu")
+on = {says}
+
+def made(on):
+    where = device if on else cpu
+    model = nn.Linear(3, 3).to(where)
+    return model(torch.ones(1, 3, device=where))
+
+if on:
+    chosen = device
+else:
+    chosen = cpu
+given = made({says})
+x = torch.ones(3, device="cuda" if on else "cpu")
+y = torch.ones(3).to(chosen)
+z = torch.ones(3).to(device)
+print(given, x.sum(), y, z)
+"""
+    for code in ("given", "x.sum()", "y", "torch.ones(1, 3, device=where)"):
+        assert places(text, code) == {expected}, code
+    assert places(text, "z") == {Place.CENTRAL}

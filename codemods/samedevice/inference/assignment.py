@@ -194,13 +194,11 @@ def _set_on_instance(
             run.trail.put(owner.attrs, name, member)
         return
     _note_holder(run, owner, attr, value, scope, spot)
-    old = owner.attrs.get(attr)
-    if type(value) is External or type(old) is External:
+    if type(value) is External or type(owner.attrs.get(attr)) is External:
         if owner.cls is not None and scope.func is not None:
             if getattr(scope.func.node, "name", "") != "__init__":
                 run.set_later.add((owner.cls.node, attr))
-    kept = value if old is None or len(run.stack) <= 1 else after_store(old, value)
-    run.trail.put(owner.attrs, attr, kept)
+    run.trail.put(owner.attrs, attr, value)
 
 
 def _note_holder(
@@ -214,13 +212,6 @@ def _note_holder(
             datasets.keep_on_host(tensor, where)
     if owner.family == "namespace":
         choices.overruled(owner, attr, value)
-
-
-def after_store(old: Value, new: Value) -> Value:
-    """A store wins over what was there, unless it stores nothing."""
-    if isinstance(new, Const) and new.value is None and not isinstance(old, Const):
-        return old
-    return new
 
 
 def module_attribute(

@@ -84,6 +84,7 @@ def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
             demonstrations.take_back(run.sites[first:])
         run.shown = before
         return ended
+    says = conditions.truth(test)
     return paths(
         run,
         scope,
@@ -91,6 +92,7 @@ def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
             lambda: _arm(run, node.test, True, node.body, scope),
             lambda: _arm(run, node.test, False, node.orelse, scope),
         ],
+        None if says is None else int(not says),
     )
 
 
@@ -177,20 +179,31 @@ def as_test(run: Interpreter, node: FunctionNode, results: list[Value], joined: 
     return DeviceTest(not without) if known and (not without) in answers else joined
 
 
-def paths(run: Interpreter, scope: Scope, bodies: Iterable[Callable[[], bool]]) -> bool:
-    """Evaluate bodies of which one is run; tell whether control continues after none of them."""
+def paths(
+    run: Interpreter, scope: Scope, bodies: Iterable[Callable[[], bool]], taken: int | None = None
+) -> bool:
+    """Evaluate bodies of which one is run; tell whether control continues after none of them.
+
+    `taken` is the one that is run as the code is written, if a switch says so.
+    """
     fork = run.trail.fork(scope)
     live: list[State] = []
+    written: State | None = None
     outer = run.path
-    for body in bodies:
+    for number, body in enumerate(bodies):
         run.path = Path(outer, arm=True)
         ended = body()
         run.path = outer
         state = run.trail.leave(scope, fork)
         if not ended:
             live.append(state)
+            written = state if number == taken else written
     if live:
         run.trail.resume(scope, live)
+    if written is not None and len(live) > 1:
+        for name, held in written.names.items():
+            if scope.names[name] is not held:
+                scope.names[name] = run.as_written(scope.names[name], held)
     run.trail.close()
     return not live
 

@@ -69,10 +69,13 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
     before = len(run.sites)
     if callee is UNKNOWN:
         unexplained.called(run, node, args, kwargs)
+        libraries.gives_memory(run, args, kwargs, Location(scope.path, node), scope)
     if callee is UNKNOWN and isinstance(node.func, ast.Attribute):
         layer = unknown_layer(run, node.func, args, Location(scope.path, node), scope)
         if layer is not None:
             return layer
+        spot = Location(scope.path, node)
+        libraries.handed_together(run, args, kwargs, spot, scope, runs=True)
         return tensor_methods.moved_unknown(
             run, node.func, args, kwargs, Location(scope.path, node), scope
         )

@@ -33,25 +33,43 @@ from samedevice.reading.project import Project
 UNSEEN = "something unknown"
 #: What an object is that has no `.to`; a device it may have, perhaps by the same fix.
 PLAIN = "an object that is no module"
+#: What is absent on some path: an expression that only a tensor can be in has none there.
+ABSENT = "None"
 
 #: It takes a look at the value itself.
 _LOOK = 0
 #: A tensor, a module, or an object that may have what they have: nothing that cannot be moved.
 _FINE = 1
-_ELSEWHERE, _CONSTANT, _UNKNOWN, _FOREIGN, _PLAIN = 2, 16, 512, 1024, 2048
+_ELSEWHERE, _CONSTANT, _DEVICE, _UNKNOWN, _FOREIGN, _PLAIN, _ABSENT = (
+    2,
+    16,
+    32,
+    512,
+    1024,
+    2048,
+    4096,
+)
+#: A device that the code could define, and does not.
+_PLANNED = 8192
 _TEXTS = {
     _ELSEWHERE: "no tensor on another path",
     4: "an array",
     8: "a number or a string",
     _CONSTANT: "a constant",
-    32: "a device",
+    _DEVICE: "a device",
     64: "a sequence",
     128: "a mapping",
     256: "a function",
     _UNKNOWN: UNSEEN,
     _FOREIGN: "data of another library",
     _PLAIN: PLAIN,
+    _ABSENT: ABSENT,
+    _PLANNED: "a device",
 }
+#: What says no device, where one is meant.
+_NAMELESS = {
+    _ABSENT: "may be None", _PLANNED: "may not be set yet", _UNKNOWN: f"may be {UNSEEN}",
+}  # fmt: skip
 _LOADED = "an entry of a loaded file"
 
 #: What has no methods of a tensor, by its place in a number of kinds.
@@ -63,7 +81,7 @@ _KINDS: dict[type[Value], int] = {
     Const: _LOOK,
     Array: 4,
     Scalar: 8,
-    Device: 32,
+    Device: _DEVICE,
     Seq: 64,
     Dict: 128,
     Func: 256,
@@ -104,21 +122,45 @@ class Watcher(Interpreter):
         kind = _KINDS.get(value.__class__, _FINE)
         if value is NOTHING:
             kind = _FINE  # no code ever meets it
+        elif kind == _DEVICE:
+            kind = _DEVICE if value.planned is None else _PLANNED  # type: ignore[attr-defined]
         elif kind == _LOOK:
             kind = _FINE
             if value.__class__ is Const:
-                kind = _CONSTANT if value is not NONE else _FINE
+                kind = _CONSTANT if value is not NONE else _ABSENT
             elif value.__class__ is Instance:
                 kind = _kind_of(value)
             elif self.symbolic or value.__class__ is Union or value.opaque:  # type: ignore[attr-defined]
                 self._hold(node, value)  # what nobody calls may call it further on
             elif value.doubt is Doubt.OTHER:  # type: ignore[attr-defined]
                 kind = _ELSEWHERE
+            elif value.doubt is Doubt.ABSENT:  # type: ignore[attr-defined]
+                kind = _ABSENT
         if self.symbolic:
             self._alone[node] |= kind
         else:
             self._in_calls[node] |= kind
         return value
+
+    def nameless(self, expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+        """Return which of some expressions that are to name a device may not, and what they do.
+
+        An expression may if it does for one caller, on one path. Of one that is never evaluated
+        nothing is said.
+        """
+        found = {}
+        for node in expressions:
+            kinds = self._kinds(node)
+            for value in self._held_back.get(node, {}).values():
+                kinds |= _ABSENT if isinstance(value, Union) and NONE in value.options else 0
+            what = next((text for kind, text in _NAMELESS.items() if kinds & kind), None)
+            if what is not None:
+                found[node] = what
+        return found
+
+    def _kinds(self, node: ast.AST) -> int:
+        """Return what arrives at an expression; what nothing calls is judged by its own code."""
+        return self._in_calls.get(node) or self._alone.get(node, _FINE)
 
     def _hold(self, node: ast.expr, value: Value) -> None:
         if not self.symbolic or node not in self._in_calls:
@@ -133,11 +175,11 @@ class Watcher(Interpreter):
         """
         found = {}
         for node in expressions:
-            kinds = self._in_calls.get(node) or self._alone.get(node, _FINE)
+            kinds = self._kinds(node)
             others = {text for kind, text in _TEXTS.items() if kinds & kind}
             others |= {_other(value) for value in self._held_back.get(node, {}).values()} - {""}
             if others:
-                found[node] = min(others)
+                found[node] = min(others - {ABSENT}, default=ABSENT)
         return found
 
 
@@ -169,6 +211,8 @@ def _other(value: Value) -> str:
     if isinstance(value, Tensor):
         if value.doubt is Doubt.OTHER:
             return _TEXTS[_ELSEWHERE]
+        if value.doubt is Doubt.ABSENT:
+            return ABSENT
         loaded = value.opaque and isinstance(value.site, Loaded)
         return _LOADED if loaded and not value.node.find().is_tensor else ""
     if value is NONE or value is NOTHING:

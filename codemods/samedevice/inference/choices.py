@@ -102,6 +102,11 @@ def offer(
     if scope.cls is not None and _set_later(run, scope.path, choice):
         return
     before = (owner.attrs if isinstance(owner, Instance) else owner.names).get("device")
+    if isinstance(owner, Instance) and isinstance(before, Device) and before.planned is not None:
+        if not before.partial and before.planned.spot.node is not statement:
+            for _, flag in flags:
+                flag.decides = before
+            return  # whoever has the object first gives it the device
     values = scope.globals.names.values()
     new = not any(isinstance(v, External) and v.name == "torch" for v in values)
     planned = _planned(run, flags, indexes, PlannedDefinition(spot, name, torch, imports_torch=new))

@@ -170,7 +170,9 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
     left = _arm_of(run, node.test, True, node.body, scope)
     right = _arm_of(run, node.test, False, node.orelse, scope)
     device = _either_device(run, left, right, Location(scope.path, node))
-    return device if device is not None else run.join(left, right)
+    either = device if device is not None else run.join(left, right)
+    says = truth(test)
+    return either if says is None else run.as_written(either, left if says else right)
 
 
 def _is_negative(node: ast.expr) -> bool:

@@ -137,6 +137,8 @@ class Context:
     # What is remembered.
     #: Models and tensors, by how the file is named that they are saved in.
     saved: dict[str, Value] = field(default_factory=dict, init=False)
+    #: Classes of which objects are written as a whole: files may have some of earlier versions.
+    pickled: set[Class] = field(default_factory=set, init=False)
     stored: dict[ast.stmt, list[str]] = field(default_factory=dict, init=False)
     function_attributes: dict[FunctionNode, dict[str, Value]] = field(
         default_factory=dict, init=False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 from samedevice.inference.events import Drawn, Optimizes
@@ -32,6 +33,9 @@ _READS = frozenset(
         "grad",
     )
 )  # fmt: skip
+#: What a script is called that tries something out, and what it looks at.
+_TEST = re.compile(r"test_\w+\.py|\w+_test\.py|test\.py")
+_LOOKS = frozenset(("shape", "size", "grad"))
 #: What reads settings: that is no data, and no weights.
 _SETTINGS = frozenset(("OmegaConf", "json", "toml", "tomllib", "yaml"))
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -81,13 +85,22 @@ def take_back(events: Sequence[Site]) -> None:
 
 
 def is_toy(project: Project, path: str) -> bool:
-    """Tell whether a notebook only tries out modules with random numbers."""
-    if not project.sources[path].is_notebook:
+    """Tell whether a notebook only tries out modules with random numbers.
+
+    Or whether a script that is called a test only looks at what a module gives: whoever wants to
+    know whether it works has no need of a device.
+    """
+    a_test = bool(_TEST.fullmatch(path.rpartition("/")[2])) and path not in project.importers
+    if not (project.sources[path].is_notebook or a_test):
         return False
     tree = project.tree(path)
     body = tree.body if tree is not None else []
-    words = _words([each for each in body if not isinstance(each, _DEFINED)])
-    words |= _words([each for each in _called(words, body) if isinstance(each, _FUNCTION)])
+    code = [each for each in body if not isinstance(each, _DEFINED)]
+    code += [each for each in _called(_words(code), body) if isinstance(each, _FUNCTION)]
+    words = _words(code)
+    if a_test:
+        looks = words & _LOOKS or any(isinstance(n, ast.Assert) for n in syntax.walk_all(code))
+        return bool(looks) and not words & (_DEVICES | _READS | _WORK) - _LOOKS - {"backward"}
     return bool(words & _MADE_UP) and not words & (_DEVICES | _WORK | _READS)
 
 

@@ -11,7 +11,7 @@ from samedevice.inference.dispatch import executes, later
 from samedevice.inference.environment import Path, State
 from samedevice.inference.nodes import Aside, Location
 from samedevice.inference.objects import Class, Instance, Scope
-from samedevice.inference.values import NONE, UNKNOWN, Device, Value
+from samedevice.inference.values import NONE, UNKNOWN, Const, Device, DeviceTest, Value
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -147,7 +147,8 @@ def _try_statement(run: Interpreter, node: ast.Try, scope: Scope) -> bool:
     else:
         raised: list[Value] = []
         run.raising.append(raised)
-        probing, left = probes.is_fallback(node), False
+        answer, flags = probes.answer(node), _flags(run, node, scope)
+        probing, left = probes.is_fallback(node) or answer is not None or bool(flags), False
         around = run.graph.aside
         if probes.shows_error(node):
             run.graph.aside = Aside(shows_error=True)
@@ -162,6 +163,10 @@ def _try_statement(run: Interpreter, node: ast.Try, scope: Scope) -> bool:
             return left
 
         ended = interrupted(run, node.body, scope, handled, node.orelse)
+        if answer is not None and scope.func is not None:
+            run.answers_without.setdefault(scope.func.node, answer)
+        for target, works in flags:
+            run.assign(target, DeviceTest(works), scope, node)
         run.guarded += probing and left  # to the end of this block: it went well
     return run.block(node.finalbody, scope) or ended
 
@@ -186,3 +191,13 @@ def _handler(
                     error = run.join(error, value)
         scope.names[handler.name] = error if error is not None else UNKNOWN
     return run.block(handler.body, scope)
+
+
+def _flags(run: Interpreter, node: ast.Try, scope: Scope) -> list[tuple[ast.expr, bool]]:
+    """Return what says after a `try` whether CUDA works, each with what it is if it does."""
+    found = []
+    for flag in probes.flags(node):
+        before = None if flag.is_set else run.eval(flag.target, scope)
+        if flag.is_set or isinstance(before, Const) and before.value is flag.works:
+            found.append((flag.target, flag.works))
+    return found

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from samedevice.inference import branches, classes, instances, movers, moving, unit_tests
+from samedevice.inference import branches, classes, instances, movers, moving, unit_tests, worth
 from samedevice.inference.contents import places
 from samedevice.inference.environment import Exits, State
 from samedevice.inference.events import DefaultMade
@@ -77,7 +77,7 @@ def call_func(
     if not _binds(func, args, kwargs, spot):
         return UNKNOWN  # it raises a TypeError: nothing comes into the function
     if isinstance(func.bound, Instance) and not run.in_constructor:
-        func.bound.used = True
+        func.bound.used |= not worth.only_counts(node)
     if run.stack.count(node) >= 2:
         return nearest(run, func, args, kwargs)
     known = run.results.setdefault(_code(func), Records())

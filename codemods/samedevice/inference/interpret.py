@@ -382,6 +382,10 @@ class Interpreter(Context):
         """Return a value that may be either."""
         return self.lattice.join(left, right)
 
+    def as_written(self, value: Value, taken: Value) -> Value:
+        """Return what a switch chooses, whatever it says: an observer sees what it says now."""
+        return value
+
     def iterate(self, value: Value, spot: Location, scope: Scope) -> Value:
         """Return an element that stands for all that iterating gives."""
         return iteration.iterate(self, value, spot, scope)

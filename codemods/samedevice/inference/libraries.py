@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from samedevice import torchfacts
 from samedevice.inference import contents, models
@@ -72,6 +72,7 @@ def call_external(
         return handler(run, call)
     fact = torchfacts.lookup(name)
     if fact is None:
+        gives_memory(run, args, kwargs, spot, scope)
         for value, _ in (*args, *kwargs.values()):
             if isinstance(value, Instance) and value.family == "module":
                 if name.partition(".")[0] not in _NEUTRAL:
@@ -150,24 +151,51 @@ def demand_host(run: Interpreter, value: Value, where: Location, scope: Scope, n
 
 
 def handed_together(
+    run: Interpreter,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
+    *,
+    runs: bool = False,
+) -> None:
+    """Note the tensors, and the modules with them, that something gets of which nothing is known.
+
+    It may run a module with a tensor. `runs`: only that is noted, not that tensors meet each other.
+    """
+    given = [value for value, _ in (*args, *kwargs.values())]
+    nodes = [v.node for v in given if isinstance(v, Tensor) and surely_tensor(v)]
+    modules = [v.node for v in given if _is_module(v) and v.node is not None]
+    if nodes and (modules or not runs and len(nodes) > 1):
+        run.record(HandedTogether(spot, nodes[0], scope, nodes=(*nodes, *modules)))
+
+
+def gives_memory(
     run: Interpreter, args: list[Arg], kwargs: dict[str, Arg], spot: Location, scope: Scope
 ) -> None:
-    """Note the tensors that something gets of which nothing is known."""
-    nodes = [
-        value.node
-        for value, _ in (*args, *kwargs.values())
-        if isinstance(value, Tensor) and surely_tensor(value)
-    ]
-    if len(nodes) > 1:
-        run.record(HandedTogether(spot, nodes[0], scope, nodes=tuple(nodes)))
+    """Note a call that gets the address of a tensor: `library.run(x.data_ptr())`."""
+    for _, where in (*args, *kwargs.values()):
+        match where.node:
+            case ast.Call(func=ast.Attribute(attr="data_ptr"), args=[]):
+                run.record(GivenAway(spot, None, scope, memory=True))
+
+
+def _is_module(value: Value) -> TypeGuard[Instance]:
+    return isinstance(value, Instance) and value.family == "module" and value.stateful
 
 
 def undecided(
-    run: Interpreter, value: Value, where: Location, node: PlaceVar, scope: Scope
+    run: Interpreter,
+    value: Value,
+    where: Location,
+    node: PlaceVar,
+    scope: Scope,
+    *,
+    has_device: bool = False,
 ) -> None:
     """Note a value of which nothing is known, and what it meets."""
     if value is UNKNOWN and isinstance(where.node, ast.expr):
-        run.record(Undecided(where, node, scope))
+        run.record(Undecided(where, node, scope, has_device=has_device))
 
 
 def call_library_object(
@@ -210,9 +238,10 @@ def library_method(
         return known(run, owner, name, models.Call(args, kwargs, spot, scope))
     match owner.family:
         case "hostobject":
-            operations.host_function(
-                run, f"{owner.name}.{name}", _HOST, Call(args, kwargs, spot, scope)
-            )
+            if not owner.name.startswith("PIL."):  # whose pictures take pictures, and no tensors
+                operations.host_function(
+                    run, f"{owner.name}.{name}", _HOST, Call(args, kwargs, spot, scope)
+                )
             return Instance("hostobject", owner.name) if not args else UNKNOWN
         case "container":
             return containers.container_method(run, owner, name, args, kwargs, spot, scope)

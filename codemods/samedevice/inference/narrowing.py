@@ -69,7 +69,7 @@ def narrow(run: Interpreter, test: ast.expr, scope: Scope, positive: bool) -> No
                 _refine(run, subject, kinds, scope, positive)
             elif positive and isinstance(subject, ast.Name):
                 named = rest and _is_isinstance(func)
-                _one_of_them(subject, run.eval(rest[0], scope) if named else UNKNOWN, scope)
+                _one_of_them(run, subject, run.eval(rest[0], scope) if named else UNKNOWN, scope)
 
 
 def _is_isinstance(func: ast.expr) -> bool:
@@ -193,38 +193,51 @@ def _together(run: Interpreter, left: ast.expr, right: ast.expr, scope: Scope) -
 def _keep(run: Interpreter, subject: ast.expr, value: Value, scope: Scope) -> None:
     """Bind what a test asked about, a name or an attribute, to what it is here."""
     match subject:
-        case ast.Name(id=name) if name in scope.names:
-            scope.names[name] = value
+        case ast.Name(id=name) if (holder := _holder(name, scope)) is not None:
+            if holder is not scope:
+                run.trail.note(holder, name)
+            holder.names[name] = value
         case ast.Attribute(value=ast.Name(id=name), attr=attr):
             owner = scope.names.get(name)
             if isinstance(owner, Instance) and attr in owner.attrs:
                 run.trail.put(owner.attrs, attr, value)
 
 
-def _one_of_them(subject: ast.Name, asked: Value, scope: Scope) -> None:
+def _holder(name: str, scope: Scope) -> Scope | None:
+    """Return the code whose name it is: this function, one around it, or the file."""
+    level: Scope | None = scope
+    while level is not None and name not in level.names:
+        level = level.outer
+    return level
+
+
+def _one_of_them(run: Interpreter, subject: ast.Name, asked: Value, scope: Scope) -> None:
     """Where a test holds that tells the parts of a module apart: they are none of the others.
 
     Those of a class of the project that is `asked` for are known.
     """
-    old = scope.names.get(subject.id)
+    holder = _holder(subject.id, scope)
+    old = holder.names[subject.id] if holder is not None else None
     if isinstance(old, Instance) and old.parent is not None and iteration.is_any_module(old):
         classes = asked.members() if isinstance(asked, Seq) else [asked]
         parts = moving.parts(old.parent)
         known = [p for p in parts if p.cls and any(c in classes for c in p.cls.mro())]
         if 0 < len(known) <= _MOST_PARTS:
-            scope.names[subject.id] = known[0] if len(known) == 1 else Union(list(known))
+            _keep(run, subject, known[0] if len(known) == 1 else Union(list(known)), scope)
             return
         made = iteration.any_module(old.parent, Location(scope.path, subject))
         made.node, made.moves = old.node, list(old.moves)
-        scope.names[subject.id] = made
+        _keep(run, subject, made, scope)
 
 
 def _refine(
     run: Interpreter, subject: ast.expr, kinds: tuple[str, ...], scope: Scope, positive: bool
 ) -> None:
     match subject:
-        case ast.Name(id=name) if name in scope.names:
-            old = scope.names[name]
+        case ast.Name(id=name) if (holder := _holder(name, scope)) is not None:
+            old = holder.names[name]
+            if holder is not scope and not (positive and isinstance(old, Tensor)):
+                return  # what is left of it here is no news for others who read it
             new = _refined(run, old, kinds, positive, Location(scope.path, subject))
             if new is not old:
                 _keep(run, subject, new, scope)

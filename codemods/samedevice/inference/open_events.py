@@ -14,7 +14,12 @@ from samedevice.inference.sites import Site
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Undecided(Site):
-    """A value of which nothing is known meets what is at the site's place."""
+    """A value of which nothing is known meets what is at the site's place.
+
+    `has_device`: it is an object of a library, which has a device of its own.
+    """
+
+    has_device: bool = False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -64,7 +69,7 @@ class MetByCallers(Site):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class HandedTogether(Site):
-    """Tensors are handed to one function of which nothing is known: they may have to be together.
+    """Tensors, and modules, are handed to one function of which nothing is known: they may meet.
 
     `nodes` are their places.
     """
@@ -84,7 +89,12 @@ class NotFollowed(Site):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class GivenAway(Site):
-    """A module is handed to a library of which nothing is known: it may call it with anything."""
+    """A module is handed to a library of which nothing is known: it may call it with anything.
+
+    `memory`: it is the memory of a tensor that code beyond Python reads, or writes.
+    """
+
+    memory: bool = False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

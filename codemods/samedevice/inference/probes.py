@@ -8,7 +8,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from samedevice.inference import demands
 from samedevice.reading import syntax
 
 #: What torch raises where there is no CUDA, and what these are kinds of.
@@ -17,6 +19,11 @@ _RAISED = frozenset(("AssertionError", "BaseException", "Exception", "RuntimeErr
 _OTHER = re.compile(r"\w*(Interrupt|Import|NotFound|Key|Index|Attribute|OS|IO|Type|Value|EOF|File"
                     r"|Memory|Timeout|Stop|Decode|Module|Zero|Name)\w*")  # fmt: skip
 _ABOUT = re.compile(r"cuda|gpu|device|accelerator|nvml|nvidia|nvtx|nccl", re.IGNORECASE)
+#: What fails on a machine without CUDA.
+_NEEDED = re.compile(
+    r"\.cuda\(|['\"]cuda(:\d+)?['\"]|torch\.cuda\.(?!is_|device_count|manual_|\w+Tensor\b)\w+\("
+    r"|torch\.cuda\.\w+Tensor\("
+)
 _SAYING = frozenset(
     ("critical", "debug", "error", "exception", "exit", "format", "info", "log", "print",
      "print_exc", "str", "warn", "warning", "write")
@@ -46,6 +53,81 @@ def is_probe(node: ast.Try) -> bool:
         return True
     again = {name for handler in catching for name in _calls(handler.body)}
     return not again.isdisjoint(_calls(node.body))
+
+
+@syntax.per_node
+def answer(node: ast.Try) -> bool | None:
+    """Return what a function answers where a `try` says that CUDA does not work, or None."""
+    answers = {demands.answer(handler.body) for handler in node.handlers}
+    return answers.pop() if len(answers) == 1 and _tries_cuda(node) else None
+
+
+@dataclass(frozen=True)
+class Flag:
+    """What says after a `try` whether CUDA works, and what it is if it does.
+
+    `is_set`: the `try` sets it in both cases; else it had that value before.
+    """
+
+    target: ast.expr
+    works: bool
+    is_set: bool
+
+
+@syntax.per_node
+def flags(node: ast.Try) -> tuple[Flag, ...]:
+    """Return what a `try` for CUDA, and all its handlers, set to say how it went."""
+    if not _tries_cuda(node):
+        return ()
+    well = _set([*node.body, *node.orelse])
+    first, *others = [_set(handler.body) for handler in node.handlers]
+    return tuple(
+        Flag(target, not without, is_set=code in well)
+        for code, (target, without) in first.items()
+        if all(code in other and other[code][1] is without for other in others)
+        if code not in well or well[code][1] is not without
+    )
+
+
+def _set(body: list[ast.stmt]) -> dict[str, tuple[ast.expr, bool]]:
+    """Return the names and attributes that a block sets to True or False."""
+    found: dict[str, tuple[ast.expr, bool]] = {}
+    for each in body:
+        match each:
+            case ast.Assign(
+                targets=[ast.Name() | ast.Attribute(value=ast.Name()) as target],
+                value=ast.Constant(value=bool() as says),
+            ):
+                found[ast.unparse(target)] = target, says
+    return found
+
+
+def _tries_cuda(node: ast.Try) -> bool:
+    """Tell whether a `try` does nothing but to ask CUDA for something, and catches its errors.
+
+    It calls torch alone, and methods of what torch made there.
+    """
+    if not all(_catches(handler.type) for handler in node.handlers):
+        return False
+    made = {
+        name.id
+        for part in syntax.walk_all(node.body)
+        if isinstance(part, ast.Assign)
+        for name in ast.walk(part)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+    }
+    for part in syntax.walk_all(node.body):
+        if isinstance(part, ast.Call) and _last(part) not in _SAYING:
+            if _root(part.func) not in {"torch", *made}:
+                return False
+    return any(_NEEDED.search(ast.unparse(each)) for each in _simple(node.body))
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name that attributes and calls begin with, "" for none."""
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 @syntax.per_node

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from samedevice import torchfacts
 from samedevice.inference.events import Operand
 from samedevice.inference.nodes import ON_DEVICE, Location, Place, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
@@ -35,7 +36,7 @@ class InReach:
         self._sequences: dict[ast.AST, set[str]] = {}
         self._set_in: dict[ast.AST, tuple[dict[str, int], dict[str, int]]] = {}
         self._bound: dict[ast.AST, dict[str, int]] = {}
-        self._first_calls: dict[tuple[ast.AST, ast.AST], int] = {}
+        self._first_calls: dict[ast.AST, dict[ast.AST, int]] = {}
 
     def in_module(self, scope: Scope) -> bool:
         """Tell whether code belongs to a module's or an autograd function's methods."""
@@ -98,12 +99,15 @@ class InReach:
     def holds_tensors(self, name: str, scope: Scope) -> bool:
         """Tell whether a function uses a parameter as a mapping, or takes it apart as a tuple.
 
-        What nobody is known to hand in may be any sequence, if its members are all that is used.
+        Or it asks it for what no tensor has. What nobody is known to hand in may be any sequence,
+        if its members are all that is used.
         """
         level: Scope | None = scope
         while level is not None:
             if level.func is not None and name in syntax.parameters(level.func.node):
                 node = level.func.node
+                if name in _asked_as_objects(node):
+                    return True
                 if node not in self._held:
                     text = self.project.sources[level.path].lines(node)
                     told = any(word in text for word in _TAKEN_APART)
@@ -155,8 +159,9 @@ class InReach:
         owner, _, attr = known[0].partition(".")
         planned = isinstance(known[1], Device) and known[1].planned is not None  # by a fix
         func = scope.func
-        if owner != "self" and attr:
-            return self._came_before(known[1], scope, line)
+        if attr and (owner != "self" or "." in attr):
+            if not self._came_before(known[1], scope, line):
+                return False
         if owner != "self" or func is None or func.cls is None:
             return True
         init = func.cls.lookup("__init__")
@@ -175,7 +180,8 @@ class InReach:
     def _came_before(self, value: Value, scope: Scope, line: int) -> bool:
         """Tell whether an object has a device when a line runs that some function gives it.
 
-        What is called at that line, or below it, gives it too late.
+        What is called at that line, or below it, gives it too late. So does what a caller, of both
+        perhaps, calls behind this function, or does there itself.
         """
         spot = None
         if isinstance(value, Device):
@@ -183,25 +189,33 @@ class InReach:
         setting = self.solution.programs.function_of(spot) if spot is not None else None
         if setting is None or spot is None:
             return True
+        given = getattr(spot.node, "lineno", 0)
         if setting is scope.node:
-            return getattr(spot.node, "lineno", 0) < line
-        pair = setting, scope.node
-        if pair not in self._first_calls:
-            self._first_calls[pair] = min(self._calls_to(*pair), default=0)
-        return self._first_calls[pair] < line
+            return given < line
+        above, setters = self._calls_to(scope.node), self._calls_to(setting)
+        if scope.node in setters:
+            return setters[scope.node] < line
+        if setting in above:
+            return given < above[setting]
+        both = [(setters[node], above[node]) for node in above if node in setters]
+        return not both or all(a <= b for a, b in both) and any(a < b for a, b in both)
 
-    def _calls_to(self, function: ast.AST, home: ast.AST) -> Iterator[int]:
-        """Yield the lines of a function or file in which it calls another, directly or not."""
-        found = [function]
-        for each in found:
-            for called in self.interpreter.all_scopes.get(each, ()):
-                around = self.interpreter.scope_of(called.call) if called.call is not None else None
-                if around is None or called.call is None:
-                    continue
-                if around.node is home:
-                    yield getattr(called.call.node, "lineno", 0)
-                elif around.func is not None and around.node not in found:
-                    found.append(around.node)
+    def _calls_to(self, function: ast.AST) -> dict[ast.AST, int]:
+        """Return the functions and files that call another, directly or not: each its first line
+        that does."""
+        if function not in self._first_calls:
+            found = self._first_calls[function] = {}
+            queue = [function]
+            for each in queue:
+                for called in self.interpreter.all_scopes.get(each, ()):
+                    around = self.interpreter.scope_of(called.call) if called.call else None
+                    if around is None or called.call is None:
+                        continue
+                    line = getattr(called.call.node, "lineno", 0)
+                    found[around.node] = min(line, found.get(around.node, line))
+                    if around.func is not None and around.node not in queue:
+                        queue.append(around.node)
+        return self._first_calls[function]
 
     def _bound_in(self, scope: Scope) -> dict[str, int]:
         """Return in which line a function or file first binds each of its names."""
@@ -324,6 +338,20 @@ def may_be_none(scope: Scope) -> set[str]:
         for name, default in known.items()
         if isinstance(default, ast.Constant) and default.value is None
     }
+
+
+@syntax.per_node
+def _asked_as_objects(function: ast.AST) -> frozenset[str]:
+    """Return the names that a function asks for what no tensor has: `tt.ranks()`."""
+    return frozenset(
+        node.value.id
+        for node in syntax.walk(function)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and not node.attr.startswith("_")
+        and torchfacts.tensor_method(node.attr) is None
+        and torchfacts.tensor_attribute(node.attr) is None
+    )
 
 
 def _held(function: ast.AST) -> set[str]:

@@ -125,6 +125,14 @@ class Solution(Answers):
         assert isinstance(self.interpreter, Watcher)
         return self.interpreter.doubts(expressions)
 
+    def nameless(self, expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+        """Return which of some expressions that are to name a device may not, and what they do.
+
+        Of an inference with `watch`.
+        """
+        assert isinstance(self.interpreter, Watcher)
+        return self.interpreter.nameless(expressions)
+
     def release(self) -> None:
         """Take the solution apart, so that its memory is free at once; it cannot be used any more.
 
@@ -247,7 +255,8 @@ class Solution(Answers):
     def undecided(self) -> Iterator[SiteGroup]:
         """Return the places where something meets the device of which nothing is known.
 
-        What a module's method hands on of its own arguments is left to those who call it.
+        What a module's method hands on of its own arguments is left to those who call it; not a
+        graph, which has a device as tensors have.
         """
         for group in self.groups(Undecided):
             for site in group.sites:
@@ -255,7 +264,8 @@ class Solution(Answers):
                     continue
                 func = site.scope.func
                 method = func is not None and self.reach.module_of(site.scope) is not None
-                if not (func and method and is_parameter(group.spot.node, func.node)):
+                own = func and method and is_parameter(group.spot.node, func.node)
+                if not own or site.has_device:
                     yield group
                     break
         yield from self._perhaps_modules()

@@ -65,7 +65,9 @@ class _Reasons:
         self._policy, self._programs = solution.policy, solution.programs
         self._computing = computing
         self._forks = forks(solution)
-        self._given = {group.spot for group in solution.all_groups(GivenAway)}
+        given = list(solution.all_groups(GivenAway))
+        self._given = {group.spot for group in given if not group.first.memory}
+        self._memory = {group.spot for group in given if group.first.memory}
         self._undecided = {group.spot for group in solution.undecided()}
         self._scripts = list(self._programs.scripts())
         self._using, left = self._policy.using_devices(), self._policy.left_alone()
@@ -101,6 +103,8 @@ class _Reasons:
     def _given_away(self, script: str, reached: Collection[str]) -> str | None:
         return self._first(
             self._given, reached, "its model goes to a library that could not be followed"
+        ) or self._first(
+            self._memory, reached, "the memory of its tensors goes to code that is not Python's"
         )
 
     def _unknown(self, script: str, reached: Collection[str]) -> str | None:

@@ -35,6 +35,8 @@ class Tracer(Interpreter):
         self.then: dict[tuple[ast.AST, Value], list[PlaceVar]] = {}
         # Modules as an expression gave them when `DataParallel` had perhaps moved them.
         self.adrift: set[tuple[ast.AST, Value]] = set()
+        # What a switch gives as the code is written.
+        self.written: dict[Device, Value] = {}
         self.births: dict[Value, tuple[Location | None, tuple[Value, ...]]] = {}
         self.file_of: dict[ast.AST, str] = {}
         self._made_of: list[list[Value]] = [[]]
@@ -75,12 +77,9 @@ class Tracer(Interpreter):
             if isinstance(option, Instance) or isinstance(option, Tensor) and option.lent:
                 nodes = self.then.setdefault((node, option), [])
                 nodes += [one for one in _nodes(option) if one not in nodes]
-        if (
-            isinstance(value, Instance)
-            and not value.moves
-            and any(one.spread for one in value.wholes())
-        ):
-            self.adrift.add((node, value))
+            if isinstance(option, Instance) and not option.moves:
+                if any(one.spread for one in option.wholes()):
+                    self.adrift.add((node, option))
         known = self.seen.setdefault(node, [])
         if len(known) < MOST and all(value is not other for other in known):
             known.append(value)
@@ -108,6 +107,22 @@ class Tracer(Interpreter):
         if left is not None and isinstance(joined, Tensor):
             self.born(joined, None, [left, right])
         return joined
+
+    def as_written(self, value: Value, taken: Value) -> Value:
+        if not isinstance(value, Device) or value is taken:
+            return value
+        if value.spot is None:
+            return value
+        # A place of its own: others have this device whatever the switch says.
+        chosen, root = value.at(self.graph.node(value.spot)), value.node.find()
+        if root.pin is not None:
+            self.graph.pin(chosen.node, root.pin, value.spot, root.name)
+        else:
+            self.graph.flow(root, chosen.node)
+        chosen.planned, chosen.partial = value.planned, value.partial
+        chosen.otherwise, chosen.counted = value.otherwise, value.counted
+        self.written[chosen] = taken
+        return chosen
 
     def iterate(self, value: Value, spot: Location, scope: Scope) -> Value:
         element = super().iterate(value, spot, scope)

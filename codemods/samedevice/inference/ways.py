@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import choices, demands
 from samedevice.inference.events import ArmTaken, BranchTaken, ModuleMoved, TensorMoved
-from samedevice.inference.sites import SiteGroup
+from samedevice.inference.sites import Group, SiteGroup
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ def saying_how(solution: Solution) -> frozenset[str]:
 
     An option chooses it where a model is moved under it, or where it gives a name for a device. It
     does not where every model goes to CUDA without it, and so do other tensors, or what it says no
-    to is taken back to the CPU.
+    to is taken back to the CPU. A model in `DataParallel` is enough: that refuses one on the CPU
+    where there is CUDA. A loss has nothing that moves, so that its move tells of no choice.
     """
     hides = solution.programs.hides_some
     offers = solution.interpreter.offers
@@ -39,9 +40,11 @@ def saying_how(solution: Solution) -> frozenset[str]:
     naming = {group.spot.path for group in decisions if decides(group.spot.node)}
     modules = [group for group in solution.all_groups(ModuleMoved) if group.first.name == "cuda"]
     tensors = [group for group in solution.all_groups(TensorMoved) if group.first.name == "cuda"]
-    naming |= {group.spot.path for group in modules if _is_guarded(group)}
-    always = {group.spot.path for group in modules if not _is_guarded(group)}
-    beside = {group.spot.path for group in tensors if not _is_guarded(group)}
+    naming |= {group.spot.path for group in modules if _is_guarded(group) and _has_state(group)}
+    unguarded = [group for group in modules if not _is_guarded(group)]
+    always = {group.spot.path for group in unguarded}
+    beside = {group.spot.path for group in unguarded if _is_spread(group)}
+    beside |= {group.spot.path for group in tensors if not _is_guarded(group)}
     beside |= {group.spot.path for group in decisions if _takes_back(group.spot.node)}
     found: set[str] = set()
     choosing: set[str] = set()
@@ -55,6 +58,18 @@ def saying_how(solution: Solution) -> frozenset[str]:
 
 def _is_guarded(group: SiteGroup) -> bool:
     return all(site.under_device_test for site in group.sites)
+
+
+def _has_state(group: Group[ModuleMoved]) -> bool:
+    """Tell whether what is moved has something that moves, as far as it is known."""
+    return any(
+        site.module.fact is None or site.module.cls is not None or site.module.stateful
+        for site in group.sites
+    )
+
+
+def _is_spread(group: Group[ModuleMoved]) -> bool:
+    return any(whole.spread for site in group.sites for whole in site.module.wholes())
 
 
 def decides(node: ast.AST) -> bool:

@@ -23,7 +23,7 @@ from samedevice.inference.objects import Instance, Union
 from samedevice.inference.sites import Site
 from samedevice.inference.solution import Solution
 from samedevice.inference.tracer import Tracer, members
-from samedevice.inference.values import Device, Tensor, Value
+from samedevice.inference.values import Const, Device, Tensor, Value
 
 #: Places that are looked at for what a value is joined from.
 _STEPS = 50
@@ -130,6 +130,11 @@ class Whereabouts:
         if node is None or isinstance(value, Union):
             places = {self.place(member) for member in members(value)}
             return places.pop() if len(places) == 1 else Place.UNKNOWN
+        # Rules ask what holds whatever a switch says, as users edit it.
+        return self._written.get(node.find()) or self._made(value, node)
+
+    def _made(self, value: Value, node: PlaceVar) -> Place | None:
+        """Return where what is no union was put, or made, None if it is computed."""
         inferred = self.solution.place(node)
         root = node.find()
         if inferred is Place.CENTRAL and root.name == "cpu":
@@ -220,6 +225,19 @@ class Whereabouts:
         """The places that modules were built at, and are not at any more."""
         built = (site for site in self._tracer.sites if isinstance(site, Built))
         return {site.node.find() for site in built if site.node is not None} - {*self._modules}
+
+    @cached_property
+    def _written(self) -> dict[PlaceVar, Place]:
+        """Where the places that switches choose are by what these say now."""
+        found: dict[PlaceVar, Place] = {}
+        for device, taken in self._tracer.written.items():
+            root = device.node.find()
+            if isinstance(taken, Device):
+                node = taken.node.find()
+                found[root] = found.get(node) or self.solution.place(node)
+            elif isinstance(taken, Const) and str(taken.value).startswith("cpu"):
+                found[root] = Place.HOST
+        return found
 
     @cached_property
     def _modules(self) -> dict[PlaceVar, Instance]:

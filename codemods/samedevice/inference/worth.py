@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference.events import Built, Optimizes
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Instance
-from samedevice.inference.values import Tensor
+from samedevice.inference.values import FunctionNode, Tensor
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 #: Modules of libraries that have buffers and nothing that is learned: they prepare data.
 _PREPARING = ("torchaudio.transforms.", "torchvision.transforms.", "kornia.augmentation.")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+#: What says how large something is, and what such a method calls besides.
+_SIZES = frozenset(("element_size", "nelement", "numel"))
+_COUNTING = _SIZES | frozenset(
+    (
+        "abs", "any", "all", "children", "buffers", "dict", "dim", "float", "format", "getattr",
+        "hasattr", "int", "isinstance", "items", "len", "list", "max", "min", "modules",
+        "named_buffers", "named_children", "named_modules", "named_parameters", "parameters",
+        "print", "prod", "round",
+        "size", "startswith", "endswith", "str", "sum", "tuple", "type", "values",
+    )
+)  # fmt: skip
 
 
 def worthwhile(solution: Solution) -> frozenset[str]:
@@ -75,3 +86,20 @@ def _repeated(solution: Solution, spot: Location) -> bool:
         for loop in loops
         for call in ast.walk(loop)
     )
+
+
+@syntax.per_node
+def only_counts(function: FunctionNode) -> bool:
+    """Tell whether a method only counts what a module has: nothing is computed with it.
+
+    A model that is made to be counted needs no device.
+    """
+    called = [node.func for node in syntax.walk(function) if isinstance(node, ast.Call)]
+    names = {syntax.dotted(each).rpartition(".")[2] or _last(each) for each in called}
+    of_tensors = {"abs", "max", "min", "prod", "round", "sum"}
+    computed = any(isinstance(each, ast.Attribute) and each.attr in of_tensors for each in called)
+    return bool(names & _SIZES) and names <= _COUNTING and not computed
+
+
+def _last(called: ast.expr) -> str:
+    return called.attr if isinstance(called, ast.Attribute) else ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .. import rewrite, verify
-from ..finding import UNDECIDED, Edit, Finding, Fix, Import, Resolver
+from ..finding import UNDECIDED, Edit, Finding, Fix, Import, Resolver, Span
 from ..inference.staying import Staying
 from ..reading import source
 from ..reading.config import Config
@@ -37,7 +37,10 @@ _RESTLESS = "its changes bring each other back, round after round"
 Key = tuple[str, int, str, str]
 """What names a finding across runs on the same files: path, line, rule, message."""
 
-_Known = dict[tuple[str, str, tuple[Fix, ...]], tuple[rewrite.Rewritten, Source | None]]
+_Known = dict[
+    tuple[str, str, tuple[Fix, ...], rewrite.Surroundings | None],
+    tuple[rewrite.Rewritten, Source | None],
+]
 """What became of a path's text with these fixes: a migration that starts over needs it again."""
 
 
@@ -162,6 +165,7 @@ def _settle(
 ) -> Outcome:
     restless: set[tuple[str, int]] = set()
     alone: set[str] = set()  # new modules that one file only would import
+    at_top: set[str] = set()  # files of which more than one block needs the device
     known: _Known = {}
     beyond: set[str] = set()
     groups = Groups(project, trials.bonds)
@@ -169,7 +173,17 @@ def _settle(
         while True:
             try:
                 outcome, again = _migrate(
-                    project, config, declined, restless, alone, groups, step, trials, cache, known
+                    project,
+                    config,
+                    declined,
+                    restless,
+                    alone,
+                    at_top,
+                    groups,
+                    step,
+                    trials,
+                    cache,
+                    known,
                 )
             except _Doubted as doubted:  # at once: what comes after such a fix is of no use
                 groups.withdraw(
@@ -179,10 +193,10 @@ def _settle(
                 continue
             if not again <= restless:
                 restless |= again
-            elif not _withdraw(project, outcome, groups, config, beyond):
+            elif not _withdraw(project, outcome, groups, config, beyond, trials):
                 users = [found for change in outcome.changes for found in change.findings]
                 users += (found for found in outcome.found if key(found) in declined)
-                lonely = homes.needless(users, project.sources)
+                lonely = homes.needless(users, project.sources, project.importers)
                 if lonely <= alone:
                     break
                 alone |= lonely
@@ -203,7 +217,12 @@ def _settle(
 
 
 def _withdraw(
-    project: Project, outcome: Outcome, groups: Groups, config: Config, beyond: set[str]
+    project: Project,
+    outcome: Outcome,
+    groups: Groups,
+    config: Config,
+    beyond: set[str],
+    trials: Trials,
 ) -> bool:
     """Withdraw what made something wrong; tell whether there was anything.
 
@@ -214,10 +233,11 @@ def _withdraw(
     if not applied:
         return False
     after = project.replaced(outcome.sources.values())
+    changed = [change.path for change in outcome.changes]
     found: list[tuple[list[Finding], str]] = []
     objections = [
         (objection.path, outcome.line_before(objection.path, objection.line), objection.reason)
-        for objection in verify.objections(project, after)
+        for objection in verify.objections(project, after, trials.nameless(after, changed))
     ]
     behind = nearest(applied, {(path, line) for path, line, _ in objections})
     whole: set[str] = set()  # files of which all is withdrawn
@@ -326,6 +346,7 @@ def _migrate(
     declined: Container[Key],
     restless: Container[tuple[str, int]],
     alone: Container[str],
+    at_top: set[str],
     groups: Groups,
     step: Step,
     trials: Trials,
@@ -340,11 +361,15 @@ def _migrate(
     applied: list[Finding] = []
     found: list[Finding] = []
     fixed: list[set[Key]] = []  # in each round
+    blocks: dict[str, frozenset[str]] = {}  # of files, those with a device of their own
     for rounds in range(ROUNDS + 1):
         checked = check(project, config, step, trials, cache, whole=True)
         findings = [homes.at_home(finding, alone) for finding in checked]
         if rounds == 0:
             found = findings
+        elif outgrown := set(_outgrown(project, findings, blocks)):
+            at_top |= outgrown
+            raise _Doubted([], applied)
         back = Originals(original.sources, project.sources)
         wanted = [
             finding
@@ -356,7 +381,9 @@ def _migrate(
         ]
         if _is_half(project, findings, wanted, back, applied, groups):
             raise _Doubted([], applied)
-        result = _round(project, findings, wanted, back, applied, groups, trials, config, known)
+        result = _round(
+            project, findings, wanted, back, applied, at_top, groups, trials, config, known
+        )
         if not result.sources:
             idle = {key(finding): _IDLE for finding in result.applied}
             outcome = Outcome(
@@ -374,12 +401,24 @@ def _migrate(
         if rounds == ROUNDS or fixed[-_AGAIN:].count(fixed[-1]) == _AGAIN:
             break
         applied += map(back.finding, result.applied)
+        for path, names in result.blocks.items():
+            blocks[path] = blocks.get(path, frozenset()) | names
         converted = project.converted.union(trials.for_the_cpu(result.sources))
         project = project.replaced({**project.sources, **result.sources}.values())
         project.converted = converted
     settled = _settled(original, project, applied, set(result.sources), config)
     lines = [{(path, line) for path, line, *_ in keys} for keys in fixed[-2:]]
     return replace(settled, found=found), set.intersection(*lines)
+
+
+def _outgrown(
+    project: Project, findings: Sequence[Finding], blocks: Mapping[str, frozenset[str]]
+) -> Iterator[str]:
+    """Yield the files in which a block has a device, and other code may need it, too."""
+    for path, names in blocks.items():
+        places = [each.span for each in findings if each.path == path and is_wrong(each)]
+        if any(rewrite.wanted_outside(project.sources[path], name, places) for name in names):
+            yield path
 
 
 def _is_half(
@@ -412,6 +451,7 @@ def _round(
     wanted: Sequence[Finding],
     back: Originals,
     applied: Sequence[Finding],
+    at_top: Container[str],
     groups: Groups,
     trials: Trials,
     config: Config,
@@ -425,7 +465,9 @@ def _round(
     places = {finding: back.finding(finding) for finding in findings}
     while True:
         ready = [finding for finding in wanted if groups.reason(places[finding]) is None]
-        result = _apply(project, _called_for(ready, applied), config, known)
+        called = _called_for(ready, applied)
+        left_at = _left(project, findings, called, at_top)
+        result = _apply(project, called, config, known, left_at)
         if not result.sources:
             return result
         made = [places[finding] for finding in result.applied]
@@ -440,6 +482,23 @@ def _round(
         ]
         if not groups.withdraw_halves(left, made):
             return result
+
+
+def _left(
+    project: Project, findings: Sequence[Finding], called: Sequence[Finding], at_top: Container[str]
+) -> dict[str, tuple[Span, ...]]:
+    """Return where each file has something that is left in a round.
+
+    But those of which more than one block needs the device.
+    """
+    ready = set(map(key, called))
+    found: dict[str, tuple[Span, ...]] = {
+        path: () for finding in called for path in _paths(finding) if path not in at_top
+    }
+    for finding in findings:
+        if finding.path in found and is_wrong(finding) and key(finding) not in ready:
+            found[finding.path] += (finding.span,)
+    return found
 
 
 def once(
@@ -522,12 +581,21 @@ class _Round:
     sources: dict[str, Source] = field(default_factory=dict)
     applied: list[Finding] = field(default_factory=list)
     refused: dict[Key, str] = field(default_factory=dict)
+    blocks: dict[str, frozenset[str]] = field(default_factory=dict)
 
 
 def _apply(
-    project: Project, findings: Sequence[Finding], config: Config, known: _Known | None = None
+    project: Project,
+    findings: Sequence[Finding],
+    config: Config,
+    known: _Known | None = None,
+    left: Mapping[str, tuple[Span, ...]] = {},
 ) -> _Round:
-    """Apply the fixes of `findings`, each in all of its files or in none."""
+    """Apply the fixes of `findings`, each in all of its files or in none.
+
+    A device that only one block uses is defined there, in the files of which it is known what is
+    `left` in them.
+    """
     known = {} if known is None else known
     pending = list(findings)
     refused: dict[Key, str] = {}
@@ -538,9 +606,13 @@ def _apply(
             for path in _paths(finding):
                 by_path.setdefault(path, []).append(_fix(finding))
         reasons: dict[Fix, str] = {}
+        lent = _lent(project, map(_fix, pending))
         for path, fixes in by_path.items():
             if path not in done or done[path][0] != fixes:
-                done[path] = fixes, _rewrite(project, path, fixes, config, known)
+                names = lent.get(path, frozenset())
+                imported = path in project.importers or project.is_package(path)
+                around = rewrite.Surroundings(imported, names, left[path]) if path in left else None
+                done[path] = fixes, _rewrite(project, path, fixes, config, known, around)
             for fix, reason in done[path][1].refused.items():
                 reasons.setdefault(fix, reason)
         if not reasons:
@@ -555,7 +627,8 @@ def _apply(
     for path, text in rewrite.new_files(map(_fix, pending), project.style):
         if path in changed and path not in project.sources:  # with what each of the files needs
             changed[path] = source.from_text(text, path)
-    return _Round(changed, pending, refused)
+    blocks = {path: rewritten.blocks for path, (_, rewritten) in done.items() if path in changed}
+    return _Round(changed, pending, refused, blocks)
 
 
 @dataclass
@@ -564,15 +637,32 @@ class _Rewrite:
 
     sources: dict[str, Source]
     refused: dict[Fix, str]
+    blocks: frozenset[str] = frozenset()
+
+
+def _lent(project: Project, fixes: Iterable[Fix]) -> dict[str, frozenset[str]]:
+    """Return the names that some fixes import from files, by file."""
+    found: dict[str, frozenset[str]] = {}
+    for item in (each for fix in fixes for each in fix.imports if each.name is not None):
+        module = item.module.lstrip(".")
+        home = project.resolve(item.path, module, len(item.module) - len(module))
+        if home is not None and item.name is not None:
+            found[home] = found.get(home, frozenset()) | {item.name}
+    return found
 
 
 def _rewrite(
-    project: Project, path: str, fixes: Sequence[Fix], config: Config, known: _Known
+    project: Project,
+    path: str,
+    fixes: Sequence[Fix],
+    config: Config,
+    known: _Known,
+    around: rewrite.Surroundings | None,
 ) -> _Rewrite:
     old = project.sources.get(path)
     if old is None:
         return _Rewrite({}, dict.fromkeys(fixes, f"{path} is not among the files to change"))
-    asked = path, old.text, tuple(fixes)
+    asked = path, old.text, tuple(fixes), around
     if asked not in known:
         made = rewrite.rewrite(
             old,
@@ -580,6 +670,7 @@ def _rewrite(
             line_length=config.line_length,
             style=project.style,
             own=project.own_modules(path),
+            around=around,
         )
         changed = made.text != old.text
         new = source.from_bytes(old.encode(made.text), path) if changed else None
@@ -596,7 +687,7 @@ def _rewrite(
             reason = f"{new_path} exists and is not among the files that were read"
             return _Rewrite({}, dict.fromkeys(fixes, reason) | refused)
         sources[new_path] = source.from_text(text, new_path)
-    return _Rewrite(sources, refused)
+    return _Rewrite(sources, refused, rewritten.blocks)
 
 
 def _fix(finding: Finding) -> Fix:

@@ -18,6 +18,7 @@ from ..inference.staying import Staying
 from ..reading.config import Config
 from ..reading.project import Project
 from ..verify.beside import Told, told
+from ..verify.named import Nameless
 from .cache import Cache
 from .check import Memory
 
@@ -124,6 +125,17 @@ class Trials(Memory):
         for program in dict.fromkeys(project.programs[path] for path in project.about_torch):
             if self.recall(project, program) is not None:
                 yield from self._of(project, program, ()).staying
+
+    def nameless(self, project: Project, paths: Iterable[str]) -> Iterator[Nameless]:
+        """Yield where files of a project, as it is now, may name no device where one is meant.
+
+        Of a project that is so large that it is judged in parts, nothing is told.
+        """
+        for program in dict.fromkeys(
+            project.programs[path] for path in paths if path in project.programs
+        ):
+            if self.recall(project, program) is not None:
+                yield from self._of(project, program, ()).nameless
 
     def _of(self, project: Project, program: frozenset[str], findings: Collection[Finding]) -> Told:
         """Return what is told of a program: by this process, an earlier one, or now.

@@ -20,7 +20,9 @@ from samedevice.inference.values import (
     UNKNOWN,
     Const,
     Device,
+    Doubt,
     FunctionNode,
+    PlannedDefinition,
     ProcessIndex,
     Tensor,
     Value,
@@ -28,7 +30,7 @@ from samedevice.inference.values import (
     surely_tensor,
 )
 from samedevice.reading import syntax
-from samedevice.repair import definitions, handing, processes, spoken, words
+from samedevice.repair import at_hand, definitions, handing, processes, spoken, words
 from samedevice.repair.imports import Imports
 from samedevice.repair.replicas import Replicas, named_tensor
 from samedevice.repair.resolvers import Resolvers, edited
@@ -60,6 +62,7 @@ class DeviceNames:
         self.resolvers = solution.view(Resolvers)
         self._named_before: dict[FunctionNode, ast.stmt | None] = {}
         self._of_main: dict[str, set[str]] = {}
+        self._of_modules: set[str] = set()
 
     def creation_edit(self, group: Group[Creation], name: DeviceExpression) -> Edit:
         """Return the edit that puts a creation on the device: `device=` where the API has it."""
@@ -89,32 +92,49 @@ class DeviceNames:
         if given is not None:
             return given
         followed = self.reach.follow(group)
-        if followed is not None:
+        if followed is not None and followed.removesuffix(".device") not in self._moved_here(
+            group.spot
+        ):
             return DeviceExpression(spoken.named(self.programs, group.spot, followed))
         central = self.central_for(group)
-        far = central is None or central.imports or "(" in central.code
-        if far or central is not None and any(each.module for each in central.resolvers):
-            like = self._like(group)  # comes before another file's name, and before parameters
-            return DeviceExpression(like) if like is not None else central
-        return central
+        return self._nearer(central, group.spot, group.first.scope)
 
-    def _like(self, group: SiteGroup) -> str | None:
-        """Return the device of the tensor that a creation takes its type or its shape from."""
-        call = group.spot.node
-        if not isinstance(call, ast.Call) or not isinstance(group.first, Creation):
-            return None
-        scopes = self.interpreter.all_scopes.get(group.first.scope.node, [group.first.scope])
-        for part in (*call.keywords, *call.args):
-            match part.value if isinstance(part, ast.keyword) else part:
-                case (
-                    ast.Attribute(value=ast.Name(id=name), attr="dtype" | "shape")
-                    | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="size"))
-                    | ast.Starred(value=ast.Attribute(value=ast.Name(id=name), attr="shape"))
-                ):
-                    held = [scope.lookup(name) for scope in scopes]
-                    if all(self._is_there(value) for value in held):
-                        return f"{name}.device"
+    def _nearer(
+        self, central: DeviceExpression | None, spot: Location, scope: Scope
+    ) -> DeviceExpression | None:
+        """Return the device of a tensor at hand instead of another file's name, of parameters that
+        are asked, and of a definition that is only to come."""
+        far = central is None or central.imports or "(" in central.code
+        far = far or central is not None and central.code in self._of_modules
+        defined = central is not None and bool(central.resolvers)
+        if central is not None and any(each.module for each in central.resolvers):
+            far, defined = True, False
+        here = self._at_hand(spot, scope, only_certain=defined) if far or defined else None
+        return here if here is not None else central
+
+    def _at_hand(
+        self, spot: Location, scope: Scope, *, only_certain: bool
+    ) -> DeviceExpression | None:
+        """Return the device of the tensor that a creation takes its type or its shape from, or
+        that it meets next.
+
+        What that is is known, or can be seen of its use (`only_certain`).
+        """
+        scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        known = (*at_hand.described_by(spot.node), *at_hand.met_by(self.solution, spot))
+        for name, certain in known:
+            held = [each.lookup(name) for each in scopes]
+            if only_certain and not (certain and scope.func is not None):
+                continue
+            if all(self._is_there(value) or certain and self._may_be(value) for value in held):
+                return DeviceExpression(f"{name}.device")
         return None
+
+    def _may_be(self, value: Value | None) -> bool:
+        """Tell whether a value may be a tensor on the device, as far as is known."""
+        known = isinstance(value, Tensor) and value.doubt is not Doubt.OTHER
+        on_cpu = isinstance(value, Tensor) and self.solution.place(value.node) is Place.HOST
+        return value is UNKNOWN or known and not on_cpu
 
     def _is_there(self, value: Value | None) -> bool:
         """Tell whether a value is a tensor on the device; `None` is none that has a shape."""
@@ -173,7 +193,7 @@ class DeviceNames:
             if isinstance(value, Device) and value.planned and not (is_global and tested):
                 spot = value.planned.spot
                 how = spot.path in self.solution.policy.saying_how
-                if how or self._is_of_some(code, site, spot):
+                if how or self._is_of_some(code, site, spot) or self._lack(value.planned):
                     continue
                 func = site.scope.func
                 if is_global and "." in code and func is not None and func.cls is not None:
@@ -258,6 +278,7 @@ class DeviceNames:
             return DeviceExpression(f"{likely}.device")
         if isinstance(site, Operand) and site.creates:
             made_of = _bare_names(group.spot.node)  # perhaps arrays
+            made_of |= self._moved_here(group.spot)
             for name in self.reach.followed(site.scope, everywhere=True):
                 if name not in made_of:
                     return DeviceExpression(f"{name}.device")
@@ -303,6 +324,18 @@ class DeviceNames:
         binding = [each for each in heirs if self._binds(each, attr, planned)]
         return bool(binding) and len(binding) < len(heirs)
 
+    def _lack(self, planned: PlannedDefinition) -> bool:
+        """Tell whether an attribute would be new in a class of which there are objects in files.
+
+        Those that were written before do not have it.
+        """
+        if not planned.name.startswith("self."):
+            return False
+        return any(
+            planned.spot.path == klass.scope.path and planned.spot.node in syntax.walk(klass.node)
+            for klass in self.interpreter.pickled
+        )
+
     def _binds(self, klass: Class, attr: str, planned: Location | None) -> bool:
         """Tell whether objects of a class have an attribute, as far as its code tells."""
         return any(
@@ -344,13 +377,13 @@ class DeviceNames:
         set_here = _set_on_self(func.node) if func is not None else set()
         if module is not None and not handing.has_parameters(module, set_here):
             other = _first_buffer(module) or self._beside(group, module)
-            return DeviceExpression(f"self.{other}.device") if other else None
+            return self._of_module(other)
         if self.solution.view(Replicas).any:
             each = {self.reach.module_of(site.scope) for site in group.sites}
             known = [one for one in each if one is not None]
             named = named_tensor(known, set_here) if known else ""
             if named.count(".") + named.count("[") <= _SHORT:
-                return DeviceExpression(f"self.{named}.device") if named else None
+                return self._of_module(named)
             if any(one.spread for one in known):
                 return None  # a name that nobody would write
         if (
@@ -369,6 +402,12 @@ class DeviceNames:
         return DeviceExpression(
             "device", edits=(Edit(func.scope.path, place, "before", definition),)
         )
+
+    def _of_module(self, attr: str) -> DeviceExpression | None:
+        if not attr:
+            return None
+        self._of_modules.add(f"self.{attr}.device")
+        return DeviceExpression(f"self.{attr}.device")
 
     def _beside(self, group: SiteGroup, module: Instance) -> str:
         """Return the attribute of a module that is the other operand of an operation, or ""."""
@@ -420,7 +459,7 @@ class DeviceNames:
         func = group.first.scope.func
         if func is None or isinstance(func.node, ast.Lambda) or func.cls is not None:
             return ""
-        spare = optional(group.first.scope)
+        spare = optional(group.first.scope) | self._moved_here(group.spot)
         for name in group.first.unknown:
             if name in spare or any(name not in site.unknown for site in group.sites):
                 continue
@@ -506,6 +545,8 @@ class DeviceNames:
         if (building or itself) and self.reach.module_of(scope) is not None:
             return self._while_built(site, spot.path)
         central = self.central_for(group)
+        if not (building or itself):
+            central = self._nearer(central, spot, scope)
         if central is not None and not (central.resolvers or central.imports or central.edits):
             return central
         planned = central is not None and any(edit.verb == "after" for edit in central.edits)
@@ -700,7 +741,7 @@ def _puts_on_device(call: ast.Call) -> bool:
     match call:
         case ast.Call(func=ast.Attribute(attr="cuda")):
             return True
-        case ast.Call(func=ast.Attribute(attr="to"), args=[where, *_]):
+        case ast.Call(func=ast.Attribute(attr="to" | "type"), args=[where, *_]):
             return _SPEAKS.search(ast.unparse(where)) is not None
     return False
 

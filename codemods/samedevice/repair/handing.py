@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import posixpath
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -43,6 +45,8 @@ def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
         return None
     if "device" in {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}:
         return None
+    if "device" in _bound(syntax.walk(func.node)):
+        return None  # what is handed in would be another one where it is needed
     local = names.programs.is_distributed(path) or names.solution.policy.has_device(path)
     moves_module = isinstance(group.first, ModuleMade | ModuleMoved | Kept)
     # What is built beside a module that was handed in follows that; no module follows itself.
@@ -93,7 +97,15 @@ def _of_module(names: DeviceNames, func: Func, *, held: bool) -> DeviceExpressio
     path = func.scope.path
     given = [*_handed_in(names, func.node, scopes)]
     given += _held(names, nodes, path, scopes) if held else ()
-    return _named_after(names, func, given[0]) if given else None
+    if not given:
+        return None
+    owner, _, attr = given[0].partition(".")
+    values = [scope.names.get(owner) for scope in scopes]
+    if attr:
+        values = [each.attrs.get(attr) if isinstance(each, Instance) else None for each in values]
+    if any(isinstance(each, Instance) and torchfacts.is_pipeline(each.name) for each in values):
+        return _named_after(names, func, f"{given[0]}.device")
+    return _named_after(names, func, f"next({given[0]}.parameters()).device")
 
 
 def _handed_in(
@@ -175,7 +187,7 @@ def _of_called(names: DeviceNames, func: Func) -> DeviceExpression | None:
     spare = syntax.defaults(func.node.args)
     for name in syntax.parameters(func.node):
         if name in used & called and name not in bound and name not in spare:
-            return _named_after(names, func, name)
+            return _named_after(names, func, f"next({name}.parameters()).device")
     return None
 
 
@@ -203,11 +215,10 @@ def _is_move_to_cuda(node: ast.AST) -> bool:
     )
 
 
-def _named_after(names: DeviceNames, func: Func, module: str) -> DeviceExpression:
+def _named_after(names: DeviceNames, func: Func, device: str) -> DeviceExpression:
     """Return a name for the device of a function's module, with its definition."""
     place = names.solution.span(Location(func.scope.path, func.node))
-    code = f"device = next({module}.parameters()).device"
-    edits = (Edit(func.scope.path, place, "head", (("code", code),)),)
+    edits = (Edit(func.scope.path, place, "head", (("code", f"device = {device}"),)),)
     return DeviceExpression("device", edits=edits)
 
 
@@ -259,7 +270,8 @@ def _are_all_seen(names: DeviceNames, func: Func, called: str) -> bool:
     speaking = [
         other
         for other, source in project.sources.items()
-        if called in source.text and (other == path or _reaches(names, other, path))
+        if called in source.text
+        and (other == path or _reaches(names, other, path) or _may_reach(source.text, path))
     ]
     if any(project.tree(other) is None for other in speaking):
         return False
@@ -271,8 +283,14 @@ def _are_all_seen(names: DeviceNames, func: Func, called: str) -> bool:
     return all(
         node in known
         for other in speaking
-        for node in _mentions(project, other, called, func.cls is not None, other == path)
+        for node in _mentions(project, other, called, path, func.cls is not None)
     )
+
+
+def _may_reach(text: str, target: str) -> bool:
+    """Tell whether a file may import another one by a path that it adds: by its last name."""
+    stem = posixpath.basename(target).partition(".")[0]
+    return re.search(rf"\bimport {stem}\b|\bfrom {stem} import\b", text) is not None
 
 
 def _reaches(names: DeviceNames, path: str, target: str) -> bool:
@@ -283,18 +301,19 @@ def _reaches(names: DeviceNames, path: str, target: str) -> bool:
 
 
 def _mentions(
-    project: Project, path: str, called: str, of_class: bool, is_home: bool
+    project: Project, path: str, called: str, home: str, of_class: bool
 ) -> Iterator[ast.AST]:
     """Yield what may stand for a function in a file: its name, or an attribute of that name.
 
-    Its name means it where it is defined (`is_home`), and where it is imported. A plain function
+    Its name means it where it is defined, at `home`, and where it is imported. A plain function
     is an attribute only of what is imported from the project.
     """
     tree = project.tree(path)
     if tree is None:
         return
     imports = _imports(tree)
-    meaning = {called} if is_home else set[str]()
+    meaning = {called} if path == home else set[str]()
+    stem = posixpath.basename(home).partition(".")[0]
     for node in imports:
         if isinstance(node, ast.ImportFrom):
             meaning |= {alias.asname or alias.name for alias in node.names if alias.name == called}
@@ -308,7 +327,7 @@ def _mentions(
         alias.asname or alias.name.partition(".")[0]
         for node in (imports if attributes else ())
         for alias in node.names
-        if _is_own(project, path, node, alias.name)
+        if _is_own(project, path, node, alias.name, stem)
     }
     for attribute in attributes:
         if of_class or syntax.dotted(attribute).partition(".")[0] in imported:
@@ -332,11 +351,15 @@ def _read_as(tree: ast.Module) -> dict[str, list[ast.Name | ast.Attribute]]:
     return found
 
 
-def _is_own(project: Project, path: str, node: ast.Import | ast.ImportFrom, name: str) -> bool:
-    """Tell whether a statement imports a name from the project itself."""
+def _is_own(
+    project: Project, path: str, node: ast.Import | ast.ImportFrom, name: str, target: str
+) -> bool:
+    """Tell whether a statement imports a name from the project itself, or a file named `target`."""
     if isinstance(node, ast.Import):
-        return project.resolve(path, name) is not None
+        return name == target or project.resolve(path, name) is not None
     whole = f"{node.module}.{name}" if node.module else name
+    if whole == target:
+        return True  # by a path that the file adds
     known = (node.module or "", whole)
     return any(project.resolve(path, module, node.level) is not None for module in known)
 

@@ -56,6 +56,10 @@ class Imports:
             taken = self._taken[path] = _bound_names(self.programs.tree(path))
         return name not in taken
 
+    def own_names(self, path: str) -> set[str]:
+        """Return the names that a file's own statements give a value."""
+        return _assigned(self.programs.tree(path))
+
     def free_name(self, path: str, wanted: str) -> str:
         """Return a name that the file uses for nothing else."""
         for name in (wanted, f"torch_{wanted}", f"central_{wanted}"):
@@ -70,6 +74,18 @@ class Imports:
     def is_installed(self, path: str) -> bool:
         """Tell whether a file is a part of a package that others install, and import."""
         return self._importable.is_installed(path)
+
+
+@syntax.per_node
+def _assigned(tree: ast.Module) -> set[str]:
+    """Return the names that the statements at the top of a file assign."""
+    return {
+        target.id
+        for statement in tree.body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _bound_names(tree: ast.Module) -> set[str]:

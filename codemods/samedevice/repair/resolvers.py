@@ -157,12 +157,17 @@ class Resolvers:
         return scope.names.get(name) if scope is not None else None
 
     def _number(self, program: frozenset[str]) -> str:
-        """Return the number of the one GPU that a program names, "" if it is not only one."""
+        """Return the number of the one GPU that a program names, "" if it is not only one.
+
+        "mps" of a program that names a Mac's: where it ran, it goes on.
+        """
         named = {
             group.first.name
             for group in self.solution.all_groups(Literal)
             if group.spot.path in program and not group.first.name.startswith("cpu")
         }
+        if any(name.startswith("mps") for name in named):
+            return "mps"
         number = named.pop().partition(":")[2] if len(named) == 1 else ""
         return number if number > "0" else ""
 
@@ -228,6 +233,8 @@ class Resolvers:
                     return DeviceExpression(name, text=value.text)
                 if self._is_notebook(path) or not self._may_borrow(path, other, name):
                     continue
+                if name in self.imports.own_names(path):
+                    continue  # the file binds this name itself, further down
                 module = self.imports.module_name(path, other)
                 if module is None:
                     continue

@@ -19,12 +19,21 @@ from . import resolver
 from .engine import Tree
 from .expressions import Refused
 from .imports import Plan, plan
+from .local import LocalDevices, Surroundings, wanted_outside
 from .outline import Outline
 from .present import Present
 from .quotes import Quotes
 from .resolver import Style
 
-__all__ = ["Rewritten", "Style", "line_limit", "new_files", "rewrite"]
+__all__ = [
+    "Rewritten",
+    "Style",
+    "Surroundings",
+    "line_limit",
+    "new_files",
+    "rewrite",
+    "wanted_outside",
+]
 
 
 @dataclass(frozen=True)
@@ -32,13 +41,15 @@ class Rewritten:
     """What became of a file: its new text, the fixes in it, and those refused with a reason.
 
     `new_files` are the resolver modules that the new text imports, as (path, text); whether they
-    exist already is for the caller to look up.
+    exist already is for the caller to look up. `blocks` are those that have a device of their own
+    now ("" is what runs as a script).
     """
 
     text: str
     applied: tuple[Fix, ...] = ()
     refused: tuple[tuple[Fix, str], ...] = ()
     new_files: tuple[tuple[str, str], ...] = ()
+    blocks: frozenset[str] = frozenset()
 
 
 def rewrite(
@@ -48,15 +59,17 @@ def rewrite(
     line_length: int | None = None,
     style: Style = "cuda",
     own: Collection[str] = (),
+    around: Surroundings | None = None,
 ) -> Rewritten:
     """Make the edits, imports and resolvers that `fixes` have for this file.
 
     A fix is made as a whole (as far as this file goes) or refused. `line_length` is the project's;
     without it, the file's own lines tell (see `line_limit`). `style` is that of a new resolver,
     and `own` are the names of the project's own packages and modules, as far as the file has them.
+    A device that only one block uses is defined there, where it is known what is `around` it.
     Raises `SourceError` when the source does not parse.
     """
-    return _Rewriter(source, fixes, line_length, style, own).run()
+    return _Rewriter(source, fixes, line_length, style, own, around).run()
 
 
 class _Rewriter:
@@ -69,17 +82,25 @@ class _Rewriter:
         line_length: int | None,
         style: Style,
         own: Collection[str],
+        around: Surroundings | None,
     ) -> None:
         self._source = source
+        self._around = around
         self._fixes = [fix for fix in dict.fromkeys(fixes) if _concerns(fix, source.path)]
         self._style, self._own = style, own
         self._limit = line_length or line_limit(source.text)
         self._quotes = Quotes(source)
         self._refused: dict[Fix, str] = {}
+        self._local = self._in_blocks([])
+
+    def _in_blocks(self, fixes: Sequence[Fix]) -> LocalDevices:
+        quotes, limit, around = self._quotes, self._limit, self._around
+        return LocalDevices(self._source, fixes, self._style, limit, quotes, around)
 
     def run(self) -> Rewritten:
         before = self._source.tree
         active = self._without_conflicts()
+        self._local = self._in_blocks(active)
         text = self._source.text
         try:
             if active:
@@ -95,11 +116,12 @@ class _Rewriter:
             tuple(active),
             tuple((fix, self._refused[fix]) for fix in self._fixes if fix in self._refused),
             new_files(active, self._style, self._source.path),
+            self._local.named(active),
         )
 
     def _read(self, fixes: Sequence[Fix]) -> None:
         """Read what the edits concern, or the whole file where libcst cannot read less."""
-        edits = self._edits(fixes)
+        edits = self._all_edits(fixes)
         names = {item.name for fix in fixes for item in fix.resolvers}
         try:
             self._outline = Outline(self._source, edits, names)
@@ -112,6 +134,10 @@ class _Rewriter:
         """Return the edits for this file, each once."""
         path = self._source.path
         return list(dict.fromkeys(e for fix in fixes for e in fix.edits if e.path == path))
+
+    def _all_edits(self, fixes: Sequence[Fix]) -> list[Edit]:
+        """Return the edits for this file, with those that define a device in its block."""
+        return [*self._local.of(fixes), *self._edits(fixes)]
 
     def _without_conflicts(self) -> list[Fix]:
         """Refuse every fix that wants something else at a place than a fix before it."""
@@ -188,11 +214,12 @@ class _Rewriter:
                     self._refused[left.pop()] = "another fix needs the same name for something else"
                 active = left
                 continue
-            text, refused = self._tree.apply(self._edits(active), additions)
+            text, refused = self._tree.apply(self._all_edits(active), additions)
             if not refused:
                 return active, text
             for fix in active:
-                reasons = [refused[edit] for edit in fix.edits if edit in refused]
+                needed = [*self._local.of([fix]), *fix.edits]
+                reasons = [refused[edit] for edit in needed if edit in refused]
                 if reasons:
                     self._refused[fix] = reasons[0]
             active = [fix for fix in active if fix not in self._refused]
@@ -203,9 +230,12 @@ class _Rewriter:
         fixes = list(fixes)
         imports = [item for fix in fixes for item in fix.imports if item.path == path]
         resolvers = [item for fix in fixes for item in fix.resolvers if item.path == path]
+        for wanted in dict.fromkeys(each for each in resolvers if each in self._local.edits):
+            imports += self._local.imports(wanted)
+        resolvers = [each for each in resolvers if each not in self._local.edits]
         if not imports and not resolvers:
             return Plan()
-        edits = self._edits(fixes)
+        edits = self._all_edits(fixes)
         return plan(
             self._tree.module,
             self._tree.line_of,

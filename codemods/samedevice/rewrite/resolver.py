@@ -12,6 +12,12 @@ Style = Literal["cuda", "accelerator", "xla"]
 CONSTANT = "device"
 
 _CUDA = '{torch}.device("{cuda}" if {torch}.cuda.is_available() else "cpu")'
+#: For programs that name the GPU of a Mac, whose accelerator stays among the choices.
+MPS = "mps"
+_CUDA_OR_MPS = (
+    '{torch}.device("cuda" if {torch}.cuda.is_available() '
+    'else "mps" if {torch}.backends.mps.is_available() else "cpu")'
+)
 # `current_accelerator` is None on a CPU build, and raised there in torch 2.6: ask first.
 _ACCELERATOR = (
     "{torch}.accelerator.current_accelerator() "
@@ -66,8 +72,12 @@ def mover(name: str) -> str:
 def expression(torch: str, style: Style, gpu: str = "") -> str:
     """Return the expression that decides the device.
 
-    `torch` is torch's name in the file, and `gpu` the number of the GPU that the program names.
+    `torch` is torch's name in the file, and `gpu` the number of the GPU that the program names, or
+    `MPS`.
     """
+    if gpu == MPS:
+        code = _EXPRESSIONS[style] if style == "accelerator" else _CUDA_OR_MPS
+        return code.format(torch=torch)
     if gpu:  # which torch.accelerator could not be asked for
         return _CUDA.format(torch=torch, cuda=f"cuda:{gpu}")
     return _EXPRESSIONS[style].format(torch=torch, cuda="cuda")
@@ -77,8 +87,11 @@ def definition(name: str, torch: str, style: Style, limit: int, gpu: str = "") -
     """Return the assignment that a script gets, broken where longer than `limit` characters."""
     value = expression(torch, style, gpu)
     code = f"{name} = {value}"
-    if style == "cuda" or len(code) <= limit:
+    if len(code) <= limit or style == "cuda" and gpu != MPS:
         return code
+    if value.startswith(f"{torch}.device("):
+        inner = value.removeprefix(f"{torch}.device(")[:-1]
+        return f"{name} = {torch}.device(\n    {inner}\n)"
     value = value.replace(" if ", "\n    if ").replace(" else ", "\n    else ")
     return f"{name} = (\n    {value}\n)"
 
@@ -90,8 +103,9 @@ def module(style: Style, gpu: str = "", movers: Iterable[str] = ()) -> str:
     """
     definitions = "".join(f"\n\n{mover(name)}" for name in movers)
     imports = "import torch"
-    if style == "cuda" or gpu:
+    if style == "cuda" or gpu and gpu != MPS:
         what = f"GPU {gpu}" if gpu else "the current CUDA device"
+        what = "the GPU, of CUDA or of a Mac," if gpu == MPS else what
         body = f"    return {expression('torch', 'cuda', gpu)}\n"
     elif style == "xla":
         imports += (
@@ -106,6 +120,6 @@ def module(style: Style, gpu: str = "", movers: Iterable[str] = ()) -> str:
             '    accelerator = getattr(torch, "accelerator", None)  # since torch 2.6\n'
             "    if accelerator is not None and accelerator.is_available():\n"
             "        return accelerator.current_accelerator()\n"
-            f"    return {expression('torch', 'cuda')}\n"
+            f"    return {expression('torch', 'cuda', gpu)}\n"
         )
     return _MODULE.format(imports=imports, what=what, body=body, name=CONSTANT) + definitions

@@ -47,6 +47,56 @@ def implies_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> boo
     return False
 
 
+def comes_with_cuda(solution: Solution, spot: Location) -> bool:
+    """Tell whether code is reached with CUDA only, by the tests around it.
+
+    Within its function: what calls that is not looked at.
+    """
+    parents = solution.programs.parents(spot.path)
+    node = spot.node
+    while not isinstance(node, (*_FUNCTION, ast.Lambda, ast.ClassDef)):
+        outer = parents.get(node)
+        if outer is None:
+            return False
+        taken = isinstance(outer, ast.If) and node in outer.body
+        taken = taken or isinstance(outer, ast.IfExp) and node is outer.body
+        if taken and isinstance(outer, (ast.If, ast.IfExp)):
+            if any(_grants(solution, spot.path, part) for part in _conjuncts(outer.test)):
+                return True
+        node = outer
+    return False
+
+
+def _conjuncts(test: ast.expr) -> Sequence[ast.expr]:
+    """Return what is true for certain where a test is."""
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+
+
+def _grants(solution: Solution, path: str, test: ast.expr) -> bool:
+    """Tell whether a test is true with CUDA only; what is not None may be made with CUDA alone."""
+    match test:
+        case ast.Compare(
+            left=ast.Name() | ast.Attribute() as made,
+            ops=[ast.IsNot()],
+            comparators=[ast.Constant(value=None)],
+        ):
+            given = list(_values(solution, Location(path, made)))
+            return bool(given) and all(
+                index is None and _none_without(solution, path, value) for value, index in given
+            )
+    return implies_cuda(solution, Location(path, test))
+
+
+def _none_without(solution: Solution, path: str, value: ast.expr) -> bool:
+    """Tell whether a value is None where there is no CUDA."""
+    match value:
+        case ast.Constant(value=None):
+            return True
+        case ast.IfExp(test=test, orelse=ast.Constant(value=None)):
+            return implies_cuda(solution, Location(path, test))
+    return False
+
+
 def _value(solution: Solution, spot: Location, index: int | None, depth: int) -> bool:
     """Tell whether a value, or its part with a number, is true with CUDA only."""
     if index is None:

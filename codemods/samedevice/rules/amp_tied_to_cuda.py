@@ -34,7 +34,7 @@ from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules._build import edit, finding, short
-from samedevice.rules._implied import implies_cuda
+from samedevice.rules._implied import comes_with_cuda, implies_cuda
 from samedevice.torchfacts import accelerator_names
 
 RULE = "amp-tied-to-cuda"
@@ -48,6 +48,8 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group in solution.groups(Amp):
         if all(site.under_device_test for site in group.sites):
             continue  # nobody comes here without CUDA
+        if comes_with_cuda(solution, group.spot):
+            continue
         found = _autocast(solution, group)
         if found is not None:
             yield found

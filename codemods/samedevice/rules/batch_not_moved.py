@@ -31,7 +31,7 @@ from samedevice.inference import Solution
 from samedevice.inference.events import Bound, Drawn
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.sites import Group, Site, SiteGroup
-from samedevice.inference.values import Dict, Seq, Tensor, Value
+from samedevice.inference.values import Dict, Doubt, Seq, Tensor, Value
 from samedevice.repair import device_names
 from samedevice.rules import _whole_batch
 from samedevice.rules._build import NO_NAME, edit, finding, fix, meeting, tests_devices
@@ -133,7 +133,7 @@ def _whole(solution: Solution, found: list[Group[Drawn]]) -> Finding | None:
         return None
     move = _insert(solution, spot, f"{name} = {mover.code}({name}, {device.code})")
     repair = Fix(
-        (move, *device.edits), imports=device.imports,
+        (*move, *device.edits), imports=device.imports,
         resolvers=(*device.resolvers, *mover.resolvers),
     )  # fmt: skip
     whole = finding(
@@ -201,10 +201,14 @@ def _is_left_behind(solution: Solution, site: Drawn, single: Group[Drawn]) -> bo
 
 
 def _moved_by_choice(solution: Solution, site: Drawn) -> bool:
-    """Tell whether the program moves what the batch is bound to, behind a test about devices."""
+    """Tell whether the program moves what the batch is bound to, behind a test about devices.
+
+    Any test will do where that may be None: it asks whether it is there.
+    """
     if site.bound is None:
         return False
     name, spot = site.bound.name, site.bound.spot
+    absent = _may_be_absent(site, name)
     parents = solution.programs.parents(spot.path)
     home = spot.node if isinstance(spot.node, (ast.For, ast.AsyncFor)) else parents.get(spot.node)
     for node in ast.walk(home) if home is not None else ():
@@ -215,10 +219,16 @@ def _moved_by_choice(solution: Solution, site: Drawn) -> bool:
             ) if target == moved == name:
                 branch = parents.get(node)
                 while branch is not None and branch is not home:
-                    if isinstance(branch, ast.If) and tests_devices(branch.test):
+                    if isinstance(branch, ast.If) and (absent or tests_devices(branch.test)):
                         return True
                     branch = parents.get(branch)
     return False
+
+
+def _may_be_absent(site: Drawn, name: str) -> bool:
+    """Tell whether a name is None on another path, where a batch has no such part."""
+    held = site.scope.lookup(name)
+    return isinstance(held, Tensor) and held.doubt is Doubt.ABSENT
 
 
 def _moves_as_one(
@@ -249,8 +259,15 @@ def _names(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Findi
         unfixed = "the code asks itself whether that is a list"
     elif device is not None:
         how = ", non_blocking=True" if group.first.pinned else ""
-        moves = ", ".join(f"{name}.to({device.code}{how})" for name in names)
-        repair = fix(device, _insert(solution, spot, f"{', '.join(names)} = {moves}"))
+        there = [name for name in names if not _may_be_absent(found[0][1].first, name)]
+        moves = ", ".join(f"{name}.to({device.code}{how})" for name in there)
+        lines = [f"{', '.join(there)} = {moves}"] if there else []
+        lines += (
+            f"if {name} is not None:\n    {name} = {name}.to({device.code}{how})"
+            for name in names
+            if name not in there
+        )
+        repair = fix(device, *_insert(solution, spot, "\n".join(lines)))
     whole = finding(
         solution, "batch-not-moved", _head(spot), _met(group, names),
         repair, origins=meeting(solution, group), unfixed=unfixed,
@@ -278,7 +295,7 @@ def _container(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> I
             code = f"{name} = [t.to({device.code}) for t in {name}]"
         else:
             code = f"{name} = {name}.to({device.code})"
-    repair = fix(device, _insert(solution, spot, code)) if device is not None and code else None
+    repair = fix(device, *_insert(solution, spot, code)) if device is not None and code else None
     unfixed = NO_NAME
     if isinstance(value, (Seq, Dict)) and value.perhaps:
         repair, unfixed = None, f"`{name}` is something else on another path"
@@ -321,7 +338,7 @@ def _object(solution: Solution, found: list[Group[Drawn]]) -> Iterator[Finding]:
     code = "\n".join(f"{name} = {name}.to({device.code})" for name in names)
     whole = finding(
         solution, "batch-not-moved", _head(owner.spot), _met(found[0], names),
-        fix(device, _insert(solution, owner.spot, code)), origins=meeting(solution, found[0]),
+        fix(device, *_insert(solution, owner.spot, code)), origins=meeting(solution, found[0]),
     )  # fmt: skip
     yield _as_drawn(solution, whole, found)
 
@@ -450,9 +467,28 @@ def _device(solution: Solution, group: SiteGroup, spot: Location) -> DeviceExpre
     return name if name is not None and not name.edits else None  # it follows its input
 
 
-def _insert(solution: Solution, spot: Location, code: str) -> Edit:
-    verb: Verb = "head" if isinstance(spot.node, (ast.For, ast.AsyncFor, ast.With)) else "after"
-    return edit(solution, spot, verb, code=code)
+def _insert(solution: Solution, spot: Location, code: str) -> list[Edit]:
+    """Return the edits that put a statement behind what binds a batch.
+
+    Where it stands further down, too late, it comes up from there.
+    """
+    inside = isinstance(spot.node, (ast.For, ast.AsyncFor, ast.With))
+    verb: Verb = "head" if inside else "after"
+    edits = [edit(solution, spot, verb, code=code)]
+    for later in () if inside else _behind(solution, spot):
+        if solution.code(Location(spot.path, later)) == code:
+            edits.append(edit(solution, Location(spot.path, later), "delete"))
+            break
+    return edits
+
+
+def _behind(solution: Solution, spot: Location) -> list[ast.stmt]:
+    """Return the statements that follow one in its block."""
+    outer = solution.programs.parents(spot.path).get(spot.node)
+    for block in (getattr(outer, name, None) for name in ("body", "orelse", "finalbody")):
+        if isinstance(block, list) and spot.node in block:
+            return block[block.index(spot.node) + 1 :]
+    return []
 
 
 def _head(spot: Location) -> Location:

@@ -26,6 +26,7 @@ from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import Placed, TensorMoved
 from samedevice.inference.nodes import Location, Place
+from samedevice.inference.values import Const
 from samedevice.rules._build import edit, finding, fix, idle, short, unmoved
 
 
@@ -34,15 +35,20 @@ def find(solution: Solution) -> Iterator[Finding]:
     for made in solution.hosted_groups(Placed):
         if not made.first.workers or not isinstance(made.spot.node, ast.Call):
             continue
+        if not any(site.workers and _comes_to(solution, site) for site in made.sites):
+            continue
         if all(k.arg != "device" for k in made.spot.node.keywords):
             continue
         if solution.place(made.first.node) is not Place.CENTRAL:
             continue
+        dropped = edit(solution, made.spot, "drop_keyword", name="device")
+        elsewhere = any(not site.in_worker for site in made.sites)
         yield finding(
             solution, "dataset-touches-device", made.spot,
             f"`{short(solution.code(made.spot))}` runs in a worker, where items must stay on the "
             "CPU",
-            fix(DeviceExpression(""), edit(solution, made.spot, "drop_keyword", name="device")),
+            None if elsewhere else fix(DeviceExpression(""), dropped),
+            unfixed="it also makes what is used on the device",
         )  # fmt: skip
     done: set[ast.AST] = set()
     for group in solution.hosted_groups(TensorMoved):
@@ -70,6 +76,23 @@ def find(solution: Solution) -> Iterator[Finding]:
             "the CPU",
             repair,
         )  # fmt: skip
+
+
+def _comes_to(solution: Solution, site: Placed) -> bool:
+    """Tell whether a call comes to a place, as far as the constants that it is given decide it."""
+    parents = solution.programs.parents(site.spot.path)
+    inner: ast.AST = site.spot.node
+    node = parents.get(inner)
+    while node is not None and node is not site.scope.node:
+        if isinstance(node, ast.If) and inner is not node.test:
+            asked, positive = node.test, inner in node.body
+            if isinstance(asked, ast.UnaryOp) and isinstance(asked.op, ast.Not):
+                asked, positive = asked.operand, not positive
+            held = site.scope.names.get(asked.id) if isinstance(asked, ast.Name) else None
+            if isinstance(held, Const) and bool(held.value) is not positive:
+                return False
+        inner, node = node, parents.get(node)
+    return True
 
 
 def _only_moves(statement: ast.Assign, move: ast.AST) -> bool:

@@ -27,6 +27,7 @@ from samedevice.finding import Finding, Fix, Resolver
 from samedevice.inference import Solution
 from samedevice.inference.events import UndefinedDevice
 from samedevice.inference.nodes import Location
+from samedevice.reading import syntax
 from samedevice.rules._build import edit, finding
 
 
@@ -35,11 +36,12 @@ def find(solution: Solution) -> Iterator[Finding]:
     done: set[tuple[str, str]] = set()
     for group in solution.groups(UndefinedDevice):
         name = group.first.name
-        if _is_attribute(solution, group.spot, name):
-            own = Fix((edit(solution, group.spot, "replace", code=f"self.{name}"),))
+        held = _held(solution, group.spot, name)
+        if held:
+            own = Fix((edit(solution, group.spot, "replace", code=held),))
             yield finding(
                 solution, "device-used-before-definition", group.spot,
-                f"`{name}` is defined nowhere; the object has it: `self.{name}`", own,
+                f"`{name}` is defined nowhere; the object has it: `{held}`", own,
             )  # fmt: skip
             continue
         if (group.spot.path, name) in done:
@@ -60,12 +62,27 @@ def find(solution: Solution) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _is_attribute(solution: Solution, spot: Location, name: str) -> bool:
-    """Tell whether the object of a method has the device, by that very name."""
+def _held(solution: Solution, spot: Location, name: str) -> str:
+    """Return the device that the object of a method has, if it has it by that very name.
+
+    Or by that of its options, and its class says so elsewhere: `self.args.device`.
+    """
     if not isinstance(spot.node, ast.Name) or _definitions(solution, spot.path, name):
-        return False
+        return ""
     site = solution.reach.site_at(spot)
-    return site is not None and any(code == f"self.{name}" for code, _, _ in site.devices)
+    if site is None:
+        return ""
+    known = {code for code, value, _ in site.devices if solution.reach.is_central(value)}
+    known |= {code for code, _, _ in site.devices if code == f"self.{name}"}
+    func = site.scope.func
+    around = func.cls.node if func is not None and func.cls is not None else None
+    said = [
+        ast.unparse(node)
+        for node in (syntax.walk(around) if around is not None else ())
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+    ]
+    held = [code for code in said if code in known and code.endswith(f".{name}")]
+    return f"self.{name}" if f"self.{name}" in known else next(iter(held), "")
 
 
 def _definitions(solution: Solution, path: str, name: str) -> list[ast.stmt]:

@@ -431,7 +431,11 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
             unfixed = "the program compares devices here"
         elif name is not None and _stands_in_for(solution, spot, name):
             unfixed = f"it stands in for `{name.code}`, where that is left out"
-        elif name is not None and _is_another(solution, group, name):
+        elif name is not None and (
+            _is_another(solution, group, name)
+            or bool(name.resolvers)
+            and _is_fallback(parent, group.spot.node)
+        ):
             repair = _choice(solution, group.spot)
         elif name is not None:
             repair = fix(name, edit(solution, spot, "replace", code=name.code))
@@ -441,6 +445,17 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         "it",
         repair, unfixed=unfixed,
     )  # fmt: skip
+
+
+def _is_fallback(call: ast.AST | None, node: ast.AST) -> bool:
+    """Tell whether a device is what settings say where they name none: `settings.get("device",
+    "cuda")`. The choice is made there, then, and no other name is defined for it."""
+    match call:
+        case ast.Call(
+            func=ast.Attribute(attr="get" | "pop"), args=[ast.Constant(value=str()), given]
+        ):
+            return given is node
+    return False
 
 
 def _parsed(solution: Solution) -> Iterator[Finding]:

@@ -63,6 +63,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         name = device_names(solution).central_for(group)
         if solution.project.style == "xla" or built or _goes_to_host(solution, group):
             name = _ON_HOST  # a module that is being built is there
+        if not model and name is not None and _is_moved_in_parts(solution, group):
+            name = _ON_HOST  # data that is larger than what the device needs at a time
         brings = name is not None and _brings_something(solution, name, group.spot.path)
         if brings and _is_copied(solution, group):
             name = _ON_HOST  # a copy reads it from anywhere: no reason to bring a device here
@@ -159,6 +161,15 @@ def _goes_to_host(solution: Solution, group: Group[Loaded]) -> bool:
             return False
     others = [site for site in group.sites if not site.into_module]
     return not any(site.moved or solution.on_device(site.node) for site in others)
+
+
+def _is_moved_in_parts(solution: Solution, group: Group[Loaded]) -> bool:
+    """Tell whether code moves what it takes out of what is loaded, and needs none of it there
+    before."""
+    if any(solution.on_device(site.node) for site in group.sites):
+        return False
+    outer = solution.programs.parents(group.spot.path).get(group.spot.node)
+    return not isinstance(outer, ast.Attribute)
 
 
 def _brings_something(solution: Solution, name: DeviceExpression, path: str) -> bool:

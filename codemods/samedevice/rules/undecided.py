@@ -40,6 +40,7 @@ from samedevice.inference.open_events import (
     MetByCallers,
     MetTaken,
     NotFollowed,
+    Undecided,
 )
 from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
@@ -64,13 +65,17 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group in solution.undecided():
         code = short(solution.code(group.spot))
         message = f"`{code}` is used on the device, and {_reason(solution, group.spot)}"
-        if isinstance(group.first, GivenAway):
-            message = f"`{code}` takes a module to a library whose code could not be followed"
+        if isinstance(group.first, Undecided) and group.first.has_device:
+            message = f"`{code}` has a device of its own, and {_NOT_MADE}"
+        elif isinstance(group.first, GivenAway):
+            what = "the memory of a tensor to" if group.first.memory else "a module to a library"
+            where = "code that could" if group.first.memory else "whose code could"
+            message = f"`{code}` takes {what} {where} not be followed"
         elif isinstance(group.first, Optimizes):
             reason = _NOT_CALLED if group.first.modules else _NOT_MADE
             message = f"`{code}` trains a module, and {reason}"
         elif isinstance(group.first, HandedTogether):
-            message = f"`{code}` takes tensors of the device and of the CPU to unknown code"
+            message = f"`{code}` takes values of the device and of the CPU to unknown code"
         elif isinstance(group.first, NotFollowed):
             message = f"`{code}` is given a value on the CPU, and not each of its calls is followed"
         elif isinstance(group.first, MetApart):

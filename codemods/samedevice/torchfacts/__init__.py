@@ -21,6 +21,7 @@ __all__ = [
     "Fact",
     "accelerator_names",
     "built_for_cuda",
+    "is_pipeline",
     "legacy_dtype",
     "library",
     "lookup",
@@ -138,6 +139,23 @@ def is_output_field(name: str) -> bool:
     from samedevice.torchfacts import libraries
 
     return name in libraries.OUTPUT_FIELDS
+
+
+def takes_graphs(name: str) -> bool:
+    """Tell whether a module's library hands it objects that have a device of their own."""
+    from samedevice.torchfacts import libraries
+
+    return name.partition(".")[0] in libraries.WITH_GRAPHS
+
+
+def is_pipeline(name: str) -> bool:
+    """Tell whether a class, or what makes one of its objects, is a pipeline of diffusers.
+
+    It moves as a module does, and is none: it has a `device`, and no `parameters()`.
+    """
+    library, _, rest = name.partition(".")
+    called = [part for part in rest.split(".") if not part.startswith("from_")]
+    return library == "diffusers" and bool(called) and called[-1].endswith("Pipeline")
 
 
 @cache

@@ -59,6 +59,9 @@ OUTPUT_FIELDS = frozenset(
     )
 )  # fmt: skip
 
+#: Libraries whose modules take objects that have a device of their own, with what they compute.
+WITH_GRAPHS = frozenset(("dgl",))
+
 # Parts of torch that are not read off it, since they take or give no tensors of interest.
 TORCH: list[Entry] = [
     (

@@ -8,7 +8,8 @@ to it (see `migrate`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from samedevice.reading.project import Project
@@ -16,8 +17,10 @@ from samedevice.repair.importable import Importable
 from samedevice.verify.edited import Edited
 from samedevice.verify.expressions import mistyped
 from samedevice.verify.imports import brought, unresolved
+from samedevice.verify.named import Nameless, place
 from samedevice.verify.names import unbound
 from samedevice.verify.receivers import moving, uncertain
+from samedevice.verify.sources import Read
 
 __all__ = ["Objection", "moving", "objections", "uncertain"]
 
@@ -31,9 +34,15 @@ class Objection:
     reason: str
 
 
-def objections(before: Project, after: Project) -> Iterator[Objection]:
-    """Yield what edits made wrong in the files that were there before."""
-    importable = Importable(before)
+def objections(
+    before: Project, after: Project, nameless: Iterable[Nameless] = ()
+) -> Iterator[Objection]:
+    """Yield what edits made wrong in the files that were there before.
+
+    `nameless` are the places of the edited project that may name no device where one is meant.
+    """
+    importable, read = Importable(before), Read(before)
+    no_device = {(path, where): what for path, where, what in nameless}
     for path, source in after.sources.items():
         old = before.sources.get(path)
         if old is None or old.text == source.text:
@@ -47,9 +56,22 @@ def objections(before: Project, after: Project) -> Iterator[Objection]:
                 *unbound(edited, brought=brought(after, path)),
                 *unresolved(before, after, path, edited, importable),
                 *mistyped(edited),
+                *_without_device(edited, path, no_device),
+                *read.changed(edited),
             ]
         except RecursionError:
             yield Objection(path, 1, "the code is nested too deeply to be judged")
             continue
         for node, reason in found:
             yield Objection(path, getattr(node, "lineno", 1), reason)
+
+
+def _without_device(
+    edited: Edited, path: str, nameless: Mapping[tuple[str, tuple[int, int, int, int]], str]
+) -> Iterator[tuple[ast.AST, str]]:
+    """Yield new expressions that say no device on some path."""
+    for node in edited.new:
+        if isinstance(node, ast.expr):
+            what = nameless.get((path, place(node)))
+            if what is not None:
+                yield node, f"`{ast.unparse(node)}` {what} there"

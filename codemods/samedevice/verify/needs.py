@@ -177,7 +177,8 @@ class _Text:
     @cached_property
     def _built(self) -> tuple[frozenset[str], re.Pattern[str]]:
         """The modules that are built for CUDA, and what finds their names in a text."""
-        built = frozenset(_built_for_cuda(self._project)) | torchfacts.built_for_cuda()
+        built = frozenset(_built_for_cuda(self._project))
+        built |= frozenset(_packages_with(self._project, built)) | torchfacts.built_for_cuda()
         return built, re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(built))) + r")\b")
 
 
@@ -413,6 +414,35 @@ def _built_for_cuda(project: Project) -> Iterator[str]:
                 match named or next(iter(node.args), None):
                     case ast.Constant(value=str(name)):
                         yield name
+
+
+def _packages_with(project: Project, built: frozenset[str]) -> Iterator[str]:
+    """Yield the project's packages that import what it compiles for CUDA when they are imported.
+
+    Where they are installed from is not seen by all that import them by their names.
+    """
+    reached = [
+        path
+        for path in project.sources
+        if any(name in project.sources[path].text for name in built)
+        if not built.isdisjoint(_imported(getattr(project.tree(path), "body", [])))
+    ]
+    for path in reached:
+        reached += [p for p in project.importers.get(path, ()) if p not in reached]
+        folder, _, name = path.rpartition("/")
+        if name == "__init__.py" and not project.is_package(folder):
+            yield folder.rpartition("/")[2]
+
+
+def _imported(body: list[ast.stmt]) -> set[str]:
+    """Return the modules that some statements import, under tests, too: nothing catches it there
+    when one is missing."""
+    found: set[str] = set()
+    for statement in body:
+        found.update(_modules(statement))
+        if isinstance(statement, ast.If):
+            found |= _imported(statement.body) | _imported(statement.orelse)
+    return found
 
 
 def _defined(code: ast.AST) -> list[_Defined]:

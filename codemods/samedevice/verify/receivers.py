@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 from samedevice.finding import Edit, Finding
-from samedevice.inference.certainty import PLAIN, UNSEEN
+from samedevice.inference.certainty import ABSENT, PLAIN, UNSEEN
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 
@@ -24,6 +24,7 @@ _OF_TENSORS = frozenset(
 )  # fmt: skip
 _TAKES_OTHERS = ("tensor", "as_tensor", "from_numpy", "is_tensor", "save", "load", "device", "Size")
 _STATEMENTS = ("before", "after", "replace_statement")
+_INSERTED = ("before", "after", "head")
 
 _Lines = dict[int, list[ast.expr | ast.For | ast.AsyncFor]]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -58,6 +59,7 @@ def uncertain(
     Only what is moved in files of a program is asked about.
     """
     moved: dict[ast.AST, list[tuple[Finding, str]]] = {}  # each with where it is only asked
+    inserted: dict[tuple[ast.AST, Finding], Edit] = {}  # what moves something that may be absent
     lines: dict[str, _Lines] = {}
     for finding in findings:
         for edit in _moving(finding):
@@ -67,18 +69,103 @@ def uncertain(
                 lines[edit.path] = _by_line(project.tree(edit.path))
             for node in _receivers(project, edit, lines[edit.path]):
                 moved.setdefault(node, []).append((finding, ""))
+                if edit.verb in _INSERTED or edit.verb == "method":
+                    inserted[node, finding] = edit
             for name in _named(edit):
-                for node in _as_it_stands(project.tree(edit.path), name, edit.span.line):
+                for node in _as_it_stands(project.tree(edit.path), name, edit):
                     moved.setdefault(node, []).append((finding, edit.path))
-    if moved:
-        for node, other in certainty(moved).items():
-            for finding, path in moved[node]:
-                if path and other == UNSEEN and _is_used(project.tree(path), node):
-                    continue
-                if path and other == PLAIN:
-                    continue  # an attribute of its own tells the device
-                why = "has no device" if path else "cannot be moved"
-                yield finding, f"`{_short(node)}` may be {other}, which {why}"
+                    if name in _moved_names(edit):
+                        inserted[node, finding] = edit
+    for node, other in certainty(moved).items() if moved else ():
+        for finding, path in moved[node]:
+            if other == ABSENT:
+                at = inserted.get((node, finding))
+                objection = "cannot be moved"
+                if at is None or _is_needed(project, at, node):
+                    continue  # without the edit the program stops there, too
+            else:
+                objection = _objection(project, node, other, path)
+            if objection:
+                yield finding, f"`{_short(node)}` may be {other}, which {objection}"
+
+
+def _objection(project: Project, node: ast.AST, other: str, path: str) -> str:
+    """Return what cannot be done with an expression, "" if it may well be what is needed."""
+    if not path:
+        return "cannot be moved"
+    if other == PLAIN or other == UNSEEN and _is_used(project.tree(path), node):
+        return ""  # an attribute of its own tells the device of a plain object
+    return "has no device"
+
+
+def _is_needed(project: Project, edit: Edit, node: ast.AST) -> bool:
+    """Tell whether code that certainly runs after an inserted statement needs a name to be there.
+
+    It takes an attribute or a member of it, or computes with it. So does what a moved expression
+    is an operand of.
+    """
+    tree = project.tree(edit.path)
+    if tree is None:
+        return True
+    line, parents = edit.span.line, syntax.Parents(tree)
+    if edit.verb == "method":
+        return not _is_handed_on(node, parents)
+    if not isinstance(node, ast.Name):
+        return True
+    at = _statement_at(syntax.walk(tree), line) if edit.verb != "head" else None
+    block = parents.block(at) if at is not None else _body_at(tree, line)
+    return any(
+        isinstance(part, ast.Name) and part.id == node.id and _is_taken_apart(part, parents)
+        for statement in block or []
+        if statement.lineno > line or edit.verb == "before"
+        for part in _likely_run(statement)
+    )
+
+
+def _is_handed_on(node: ast.AST, parents: syntax.Parents) -> bool:
+    """Tell whether an expression is given to a function that is not torch's, which may ask for it.
+
+    What torch takes and an operator computes with is there.
+    """
+    around = parents.get(node)
+    if isinstance(around, ast.keyword):
+        around = parents.get(around)
+    if not isinstance(around, ast.Call) or around.func is node:
+        return False
+    return syntax.dotted(around.func).partition(".")[0] not in ("torch", "F", "np", "numpy", "plt")
+
+
+def _likely_run(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the nodes of a statement, but what a test or an error decides on."""
+    queue: list[ast.AST] = [statement]
+    while queue:
+        node = queue.pop()
+        yield node
+        match node:
+            case ast.If(test=test) | ast.IfExp(test=test):
+                queue.append(test)
+            case ast.BoolOp(values=[first, *_]):
+                queue.append(first)
+            case ast.Try(body=body, finalbody=last):
+                queue += [*body, *last]
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
+                pass
+            case _:
+                queue += ast.iter_child_nodes(node)
+
+
+def _body_at(tree: ast.Module, line: int) -> list[ast.stmt]:
+    """Return the body of the loop or block that begins in a line."""
+    bodies = (node.body for node in syntax.statements(tree) if node.lineno == line
+              and isinstance(node, (ast.For, ast.AsyncFor, ast.With)))  # fmt: skip
+    return next(bodies, [])
+
+
+def _is_taken_apart(name: ast.Name, parents: syntax.Parents) -> bool:
+    around = parents.get(name)
+    if isinstance(around, (ast.Attribute, ast.Subscript)):
+        return around.value is name
+    return isinstance(around, (ast.BinOp, ast.UnaryOp))
 
 
 def _moving(finding: Finding) -> list[Edit]:
@@ -132,7 +219,10 @@ def _drawn_from(iterated: ast.expr, lines: _Lines) -> list[ast.Name]:
 
 
 def _moved_names(edit: Edit) -> set[str]:
-    """Return the names that inserted statements move, without those of their comprehensions."""
+    """Return the names that inserted statements move, whatever those are.
+
+    Not those of their comprehensions, nor those that are moved only where they are not None.
+    """
     try:
         tree = ast.parse(dict(edit.args).get("code", ""))
     except SyntaxError:
@@ -143,6 +233,14 @@ def _moved_names(edit: Edit) -> set[str]:
         if isinstance(each, ast.comprehension)
         for node in ast.walk(each.target)
         if isinstance(node, ast.Name)
+    }
+    own |= {
+        node.test.left.id
+        for node in tree.body
+        if isinstance(node, ast.If)
+        and isinstance(node.test, ast.Compare)
+        and isinstance(node.test.left, ast.Name)
+        and isinstance(node.test.ops[0], ast.IsNot)
     }
     return {
         node.func.value.id
@@ -161,8 +259,8 @@ def _named(edit: Edit) -> set[str]:
     return asked | _moved_names(edit) if edit.verb in _STATEMENTS else asked
 
 
-def _as_it_stands(tree: ast.Module | None, name: str, line: int) -> list[ast.AST]:
-    """Return the uses of a name that see the value which it has in a line.
+def _as_it_stands(tree: ast.Module | None, name: str, edit: Edit) -> list[ast.AST]:
+    """Return the uses of a name that see the value which it has where an edit is.
 
     Those of the line's statement, else those since it was bound and until it is bound again: what
     a statement binds, its own expressions do not see. None where the code itself asks the name for
@@ -170,6 +268,7 @@ def _as_it_stands(tree: ast.Module | None, name: str, line: int) -> list[ast.AST
     """
     if tree is None:
         return []
+    line = edit.span.line
     around = _function_around(tree, line)
     nodes = syntax.walk(around if around is not None else tree)
     if any(_is_asked(node, name) for node in nodes):
@@ -178,7 +277,9 @@ def _as_it_stands(tree: ast.Module | None, name: str, line: int) -> list[ast.AST
     stored = [node.lineno for node in uses if not isinstance(node.ctx, ast.Load)]
     loads = [node for node in uses if isinstance(node.ctx, ast.Load)]
     here = _statement_at(nodes, line)
-    if here is not None:
+    if here is not None and edit.verb == "after" and line in stored:
+        line = (here.end_lineno or line) + 1  # it sees what the statement binds
+    elif here is not None:
         inside = [n for n in loads if here.lineno <= n.lineno <= (here.end_lineno or here.lineno)]
         if inside:
             return [*inside]

@@ -50,6 +50,19 @@ SMALL = {
                 return made
         """,
     },
+    "wrapped": {
+        "main.py": """
+            import sys
+            import torch
+            from torch import nn
+
+            wide = len(sys.argv) > 9
+            model = nn.Linear(3, 9) if wide else nn.Linear(3, 2)
+            if torch.cuda.is_available():
+                model = nn.DataParallel(model).cuda()
+            print(model(torch.ones(2, 3)))
+        """,
+    },
     "wrong": {
         "main.py": """
             import torch
@@ -131,6 +144,13 @@ def test_a_contradiction_is_one(look: Look) -> None:
     wrong = look("wrong")
     assert wrong is not None
     assert "wrong: main.py: tensor: x + 1: host" in known.lines(wrong)
+
+
+@pytest.mark.torch
+def test_a_wrapper_of_one_of_two_modules_is_where_that_is(look: Look) -> None:
+    wrapped = look("wrapped")
+    assert wrapped is not None and wrapped.left_host
+    assert known.lines(wrapped) == set()
 
 
 def test_a_rewritten_program_is_the_same_program(monkeypatch: pytest.MonkeyPatch) -> None:

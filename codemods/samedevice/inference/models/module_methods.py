@@ -337,8 +337,8 @@ def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Loc
     if root.pin is Place.HOST and root.cause is Cause.TO_CPU or first and owner.used:
         moving.rebase(run, owner, device.node)
         return
-    if run.in_constructor and owner.parent is not None and not owner.parent.has_moved():
-        moving.rebase(run, owner, device.node)  # a part by itself: the rest stays as it was
+    if _is_by_itself(run, owner):
+        moving.rebase(run, owner, device.node)  # the rest stays as it was
         return
     if whole.is_whole() and _in_an_arm(run, whole):
         if whole is not owner:
@@ -352,6 +352,19 @@ def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Loc
             root = child.node.find()
             if root.pin is Place.HOST and root.cause is Cause.TO_CPU:
                 child.node = owner.node  # it moves along, wherever it was built
+
+
+def _is_by_itself(run: Interpreter, part: Instance) -> bool:
+    """Tell whether what moves is one part of a module that has not moved.
+
+    Outside of constructors it is a part that the program has built: what stands for any part, or
+    for one of a library's model, may well stand for all of them.
+    """
+    if part.parent is None or part.parent.has_moved() or part.wrapped() is not None:
+        return False
+    if run.in_constructor:
+        return True
+    return not run.symbolic and part.site is not None and not iteration.is_any_module(part)
 
 
 def _surely(run: Interpreter, module: Instance) -> bool:

@@ -19,7 +19,19 @@ from samedevice.inference.events import Built
 from samedevice.inference.models import Call, kind, model, operations
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance, Scope, Union
-from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, Dict, Scalar, Seq, Tensor, Value
+from samedevice.inference.values import (
+    ARRAY,
+    NONE,
+    UNKNOWN,
+    Arg,
+    Const,
+    Dict,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+    parameter_of,
+)
 from samedevice.torchfacts import Fact
 
 #: Modules that are what they are given.
@@ -37,19 +49,9 @@ def construct(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         if "FullyShardedDataParallel" in name:
             for part in contents.modules_in(inner):
                 part.moves.append(call.spot)  # it moves what it wraps
-        if isinstance(inner, Instance):
-            wrapped = Instance("module", name, fact=fact, node=inner.node)
-            wrapped.attrs["module"] = inner
-            wrapped.parent = inner
-            wrapped.stateful = inner.stateful
-            if name.endswith(".DataParallel"):
-                inner.spread = wrapped.spread = True
-            wrapped.cls = inner.cls
-            wrapped.attrs.update(inner.attrs)
-            wrapped.buffers |= inner.buffers
-            inner.parts.append(wrapped)
-            return wrapped
-        return inner
+        if isinstance(inner, Union):
+            return Union([_wrapped(each, name, fact) for each in inner.options])
+        return _wrapped(inner, name, fact)
     made = Instance("module", name, fact=fact, node=run.graph.node(call.spot))
     made.attrs.update({k: v for k, (v, _) in call.kwargs.items() if k in libraries.REDUCES})
     made.stateful = fact.state
@@ -86,6 +88,23 @@ def open_clip_loaded(run: Interpreter, call: Call) -> Value:
     """A model, and the transforms of what it is given in training and in evaluation."""
     made = _named(run, "open_clip.create_model_and_transforms", call)
     return Seq("tuple", [made, UNKNOWN, UNKNOWN])
+
+
+def _wrapped(inner: Value, name: str, fact: Fact) -> Value:
+    """Return a wrapper (`DataParallel`) of a module; what is no module is left as it is."""
+    if not isinstance(inner, Instance):
+        return inner
+    wrapped = Instance("module", name, fact=fact, node=inner.node)
+    wrapped.attrs["module"] = inner
+    wrapped.parent = inner
+    wrapped.stateful = inner.stateful
+    if name.endswith(".DataParallel"):
+        inner.spread = wrapped.spread = True
+    wrapped.cls = inner.cls
+    wrapped.attrs.update(inner.attrs)
+    wrapped.buffers |= inner.buffers
+    inner.parts.append(wrapped)
+    return wrapped
 
 
 def _named(run: Interpreter, name: str, call: Call) -> Value:
@@ -173,6 +192,10 @@ def call_module(
 ) -> Value:
     """Call a module of a library: its parameters and its inputs must agree."""
     callee.used = callee.used or computes(callee, args, kwargs)
+    if torchfacts.is_pipeline(callee.name) and callee.cls is None:
+        output = kwargs.get("output_type")
+        if output is None or isinstance(output[0], Const) and output[0].value in ("pil", "np"):
+            return _images()
     name = callee.fact.out if callee.fact is not None else ""
     operands: list[tuple[Tensor, Location]] = []
     forward = torchfacts.lookup(f"{callee.name}.forward") if callee.fact is not None else None
@@ -194,12 +217,14 @@ def call_module(
     for tensor, _ in operands:
         tensor.node.find().is_tensor = True
     if callee.stateful and callee.node is not None:
+        graphs = torchfacts.takes_graphs(callee.name)
         for value, where in (*args, *kwargs.values()):
-            libraries.undecided(run, value, where, callee.node, scope)
+            libraries.undecided(run, value, where, callee.node, scope, has_device=graphs)
         module = Tensor(callee.node)
         called = Location(spot.path, getattr(spot.node, "func", spot.node))
         operands.insert(0, (module, called))
         operands += [(tensor, called) for tensor in moving.late(callee)]
+        operands += [(part, called) for part in _elsewhere(callee)]
     if not operands:
         return UNKNOWN
     if not callee.stateful and callee.name.endswith("Loss"):
@@ -210,6 +235,26 @@ def call_module(
         callee.name.endswith("Loss") and not callee.attrs.keys() & libraries.REDUCES
     )
     return made
+
+
+def _images() -> Instance:
+    """Return what a pipeline of diffusers gives: pictures, films or sounds on the CPU."""
+    made = Instance("hostobject", "diffusers.utils.BaseOutput")
+    for name in ("images", "frames", "audios"):
+        made.attrs[name] = Seq("list", element=ARRAY)
+    return made
+
+
+def _elsewhere(module: Instance) -> list[Tensor]:
+    """Return a parameter of each part of a library's module that the program put in its place."""
+    assert module.node is not None
+    return [
+        parameter_of(part)
+        for part in (module.held() if module.cls is None else ())
+        if part.family == "module" and part.stateful
+        if part.site is not None and part is not module.wrapped()
+        if part.node is not None and part.node.find() is not module.node.find()
+    ]
 
 
 @model("torch.nn.parallel.data_parallel")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from samedevice.inference import devices, moving
+from samedevice.inference import contents, devices, moving
 from samedevice.inference.events import Loaded
 from samedevice.inference.models import Call, kind, operations
 from samedevice.inference.nodes import Cause, Place, PlaceVar
@@ -20,12 +20,28 @@ if TYPE_CHECKING:
 @kind("save")
 def save(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """`torch.save`: a model that is written as a whole can be told where it is read again."""
+    for made in _written_whole(call.args[0][0]) if call.args else ():
+        if made.cls is not None:
+            run.pickled.update(made.cls.mro())
     if len(call.args) > 1:
         file = ast.unparse(call.args[1][1].node)
         known = run.saved.setdefault(file, call.args[0][0])
         if not isinstance(known, (Instance, Tensor)) or known is not call.args[0][0]:
             run.saved[file] = UNKNOWN
     return operations.query(run, name, fact, call)
+
+
+def _written_whole(value: Value) -> list[Instance]:
+    """Return the objects that are written with a value: modules with their parts, and others."""
+    queue = contents.modules_in(value)
+    queue += [value] if isinstance(value, Instance) and value not in queue else []
+    found: list[Instance] = []
+    while queue:
+        made = queue.pop()
+        if made not in found:
+            found.append(made)
+            queue += made.parts
+    return found
 
 
 @kind("load")

@@ -1,4 +1,7 @@
-"""Tools that run a model: summaries, profilers, exporters, drawings of its graph."""
+"""Tools that run a model: summaries, profilers, exporters, drawings of its graph.
+
+And what takes the memory of a tensor to code that is not Python's.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference import calls
 from samedevice.inference.models import Call, methods, model
 from samedevice.inference.objects import Instance
+from samedevice.inference.open_events import GivenAway
 from samedevice.inference.values import SCALAR, UNKNOWN, Arg, Seq, Value
 
 if TYPE_CHECKING:
@@ -39,6 +43,13 @@ def summary_of_data(run: Interpreter, call: Call) -> Value:
 def export(run: Interpreter, call: Call) -> Value:
     """Runs the model on an example."""
     _run(run, call, _given(call, "args"))
+    return UNKNOWN
+
+
+@model("torch.to_dlpack", "torch.utils.dlpack.to_dlpack")
+def to_dlpack(run: Interpreter, call: Call) -> Value:
+    """Gives the memory of a tensor to another library, which may be one for the CPU alone."""
+    run.record(GivenAway(call.spot, None, call.scope, memory=True))
     return UNKNOWN
 
 

@@ -1,0 +1,51 @@
+"""Where code names a device, and what stands there in an edited program: always one, or less.
+
+An attribute may be read before it is set, a parameter may be None for those who leave it out, and a
+name may be one of something else. What is inferred of the edited program says so, for each caller
+and on each path.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from samedevice.inference import Solution
+from samedevice.reading import syntax
+from samedevice.reading.project import Project
+
+#: A file, where an expression stands in it (both lines and columns), and what it does.
+Nameless = tuple[str, tuple[int, int, int, int], str]
+
+
+def nameless(project: Project, program: frozenset[str], solution: Solution) -> tuple[Nameless, ...]:
+    """Return where files of a program may name no device, by a solution that has watched."""
+    found: list[Nameless] = []
+    for path in sorted(program):
+        tree = project.tree(path)
+        if tree is None or not solution.judges(path):
+            continue
+        said = solution.nameless(list(_named(tree)))
+        found += ((path, place(node), what) for node, what in said.items())
+    return tuple(found)
+
+
+def place(node: ast.AST) -> tuple[int, int, int, int]:
+    """Return where an expression stands in its file."""
+    assert isinstance(node, ast.expr)
+    return (
+        node.lineno, node.col_offset,
+        node.end_lineno or node.lineno, node.end_col_offset or node.col_offset,
+    )  # fmt: skip
+
+
+def _named(tree: ast.Module) -> Iterator[ast.expr]:
+    """Yield the expressions that say where something goes."""
+    for node in syntax.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="to"), args=[given, *_]):
+                if not isinstance(given, (ast.Starred, ast.Constant)):
+                    yield given
+            case ast.keyword(arg="device" | "map_location", value=given):
+                if not isinstance(given, (ast.Lambda, ast.Constant, ast.Dict)):
+                    yield given
