@@ -1,7 +1,7 @@
 """What other checkers say of a program: Ruff, Pyright where it is there, and its own layout.
 
-They know nothing of devices and nothing of us, so what they say of an edited program and did not
-say of the program before is said of the edit.
+They know nothing of devices and nothing of samedevice: what they say of an edited program, and did
+not say of the program before, is said of the edit.
 """
 
 from __future__ import annotations

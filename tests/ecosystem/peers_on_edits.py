@@ -1,4 +1,4 @@
-"""What independent checkers say of our edits: `python -m tests.ecosystem.peers_on_edits FOLDER`.
+"""What independent checkers say of the edits: `python -m tests.ecosystem.peers_on_edits FOLDER`.
 
 Each folder in FOLDER is a project. It is copied to `--edited` (unless a copy is there), edited by
 `samedevice fix --yes`, and checked before and after: by Ruff, by Pyright if `--pyright` names it,

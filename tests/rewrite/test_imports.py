@@ -181,7 +181,7 @@ def test_imports_are_added_once() -> None:
         Import("other.py", "sys"),
     ]
     result = rewrite(source.from_text(text, PATH), [Fix((), imports=tuple(wanted))])
-    assert result.text == "import os\nimport torch\nfrom torch import nn, amp\n\nx = 1\n"
+    assert result.text == "import os\nimport torch\nfrom torch import amp, nn\n\nx = 1\n"
 
 
 def test_two_fixes_share_a_resolver() -> None:
@@ -240,3 +240,22 @@ def test_resolver_above_a_main_block_that_imports() -> None:
     missing = Fix((), resolvers=(Resolver(PATH, "device"),))
     result = rewrite(source.from_text(f"{above}\n{block}", PATH), [missing])
     assert result.text == f"{above}\n{CUDA}\n{block}"
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("EPOCHS, RATE", "DEVICE, EPOCHS, RATE"),
+        ("BATCH, Net", "BATCH, DEVICE, Net"),
+        ("BATCH, Net, train", "BATCH, DEVICE, Net, train"),
+        ("ALPHA, beta, EPOCHS", "ALPHA, beta, DEVICE, EPOCHS"),
+        ("RATE, EPOCHS", "RATE, EPOCHS, DEVICE"),
+        ("ALPHA", "ALPHA, DEVICE"),
+        ("(\n    EPOCHS,  # all\n    RATE,\n)", "(\n    DEVICE,\n    EPOCHS,  # all\n    RATE,\n)"),
+    ],
+)
+def test_a_name_goes_to_its_place_among_sorted_ones(before: str, after: str) -> None:
+    text = f"from config import {before}\n\nx = 1\n"
+    fix = Fix((), imports=(Import(PATH, "config", "DEVICE"),))
+    result = rewrite(source.from_text(text, PATH), [fix])
+    assert result.text == f"from config import {after}\n\nx = 1\n"

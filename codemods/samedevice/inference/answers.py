@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from samedevice import torchfacts
 from samedevice.inference import choices, ways
 from samedevice.inference.events import Structured
 from samedevice.inference.evidence import Evidence
 from samedevice.inference.movers import ANY, Structure
 from samedevice.inference.nodes import ON_DEVICE, Cause, Location, Place, PlaceVar
-from samedevice.inference.objects import Class, Scope
+from samedevice.inference.objects import Class, External, Scope
 from samedevice.inference.sites import LeftOut
 from samedevice.inference.values import Const, Value
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -254,20 +257,90 @@ class Answers:
         root = node.find()
         seen: set[ast.AST] = set()
         while function is not None and function not in seen:
-            if not is_parameter(spot.node, function):
+            names = self._parameters_of(spot.node, function)
+            if not names:
                 break  # it is made here, and only lives where some argument does
             seen.add(function)
-            for passed, where, caller in self.interpreter.arguments.get(function, ()):
-                if passed.find() is root and isinstance(where.node, ast.expr):
-                    spot, function = where, caller
-                    break
-            else:
+            given = [
+                each
+                for each in self.interpreter.arguments.get(function, ())
+                if each.node.find() is root and isinstance(each.where.node, ast.expr)
+            ]
+            if not given:
                 break
+            # Another argument may be where this one is.
+            chosen = next((each for each in given if each.is_for(names, function)), given[0])
+            spot, function = chosen.where, chosen.caller
         return spot
+
+    def _parameters_of(
+        self, node: ast.AST, function: ast.AST, within: frozenset[str] = frozenset()
+    ) -> frozenset[str]:
+        """Return the parameters that an expression is, or that a library computes it of alone.
+
+        None if there is anything else in it. `within` are the names whose values are asked for.
+        """
+        name = parameter_in(node, function)
+        if name:
+            return frozenset({name})
+        match node:
+            case ast.Name(id=name) if name not in within:
+                value = _bound_once(function).get(name)
+                parts = [value] if value is not None else []
+                within |= {name}
+            case ast.BinOp(left=left, right=right):
+                parts = [left, right]
+            case ast.List(elts=parts) | ast.Tuple(elts=parts):
+                pass
+            case ast.Call(func=func, args=parts) if self._computes(func, function):
+                pass
+            case (
+                ast.Attribute(value=inner)
+                | ast.Subscript(value=inner)
+                | ast.Call(func=ast.Attribute(value=inner))
+            ):
+                parts = [inner]
+            case _:
+                return frozenset()
+        asked = [part for part in parts if not isinstance(part, ast.Constant)]
+        found = [self._parameters_of(part, function, within) for part in asked]
+        return frozenset().union(*found) if all(found) else frozenset()
+
+    def _computes(self, func: ast.expr, function: ast.AST) -> bool:
+        """Tell whether a function of a library gives a tensor where those are that it gets."""
+        root, _, rest = syntax.dotted(func).partition(".")
+        scope = self.interpreter.scopes.get(function)  # type: ignore[call-overload]
+        held = scope.lookup(root) if scope is not None else None
+        if not isinstance(held, External):
+            return False
+        fact = torchfacts.lookup(f"{held.name}.{rest}" if rest else held.name)
+        return fact is not None and fact.kind in ("op", "view", "like") and bool(fact.tensors)
+
+
+@syntax.per_node
+def _bound_once(function: ast.AST) -> dict[str, ast.expr]:
+    """Return the values of the names that a function binds in one place."""
+    stores = Counter(
+        node.id
+        for node in syntax.walk(function)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    )
+    return {
+        target.id: node.value
+        for node in syntax.walk(function)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and stores[target.id] == 1
+    }
 
 
 def is_parameter(node: ast.AST, function: ast.AST) -> bool:
     """Tell whether an expression is a parameter of a function, or some part or view of one."""
+    return bool(parameter_in(node, function))
+
+
+def parameter_in(node: ast.AST, function: ast.AST) -> str:
+    """Return the parameter of a function that an expression is, or some part or view of, or ""."""
     while not isinstance(node, ast.Name):
         match node:
             case ast.Attribute(value=inner) | ast.Subscript(value=inner):
@@ -275,8 +348,9 @@ def is_parameter(node: ast.AST, function: ast.AST) -> bool:
             case ast.Call(func=ast.Attribute(value=inner)) | ast.UnaryOp(operand=inner):
                 node = inner
             case _:
-                return False
+                return ""
     spec = getattr(function, "args", None)
-    return spec is not None and any(
+    named = spec is not None and any(
         isinstance(part, ast.arg) and part.arg == node.id for part in ast.walk(spec)
     )
+    return node.id if named else ""

@@ -13,7 +13,7 @@ from samedevice.inference.lattice import Lattice
 from samedevice.inference.lines import Lines
 from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Class, Func, Instance, Scope
-from samedevice.inference.sites import LeftOut, Site
+from samedevice.inference.sites import HandedIn, LeftOut, Site
 from samedevice.inference.summaries import Record, Records
 from samedevice.inference.unit_tests import Tests
 from samedevice.inference.values import Arg, Const, Device, FunctionNode, Value
@@ -45,9 +45,7 @@ class Context:
     scopes: dict[FunctionNode, Scope] = field(default_factory=dict, init=False)
     all_scopes: dict[ast.AST, list[Scope]] = field(default_factory=dict, init=False)
     #: For each function, what was passed to it: the value, where it is written, and by whom.
-    arguments: dict[ast.AST, list[tuple[PlaceVar, Location, ast.AST | None]]] = field(
-        default_factory=dict, init=False
-    )
+    arguments: dict[ast.AST, list[HandedIn]] = field(default_factory=dict, init=False)
     #: Where the modules were that an evaluation of a function was given, by their parameters.
     modules_given: dict[Scope, dict[str, PlaceVar]] = field(default_factory=dict, init=False)
     #: How often each function was evaluated.
@@ -182,3 +180,7 @@ class Context:
     def join(self, left: Value | None, right: Value) -> Value:
         """Return a value that may be either."""
         return self.lattice.join(left, right)
+
+    def is_spent(self) -> bool:
+        """Tell whether there were too many calls to make new templates for them."""
+        return self.evaluations > 2000 + 20 * len(self.declared)

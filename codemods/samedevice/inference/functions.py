@@ -16,7 +16,7 @@ from samedevice.inference.nesting import nested
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Class, Func, Instance, Scope
 from samedevice.inference.open_events import NotFollowed
-from samedevice.inference.sites import LeftOut
+from samedevice.inference.sites import HandedIn, LeftOut
 from samedevice.inference.summaries import (
     Given,
     Record,
@@ -84,7 +84,7 @@ def call_func(
     size = _size(run, node)
     if run.statements >= _FREE:
         run.evaluations += 1
-        many = known.late >= max(_CONTEXTS, _STATEMENTS // size) or _is_spent(run)
+        many = known.late >= max(_CONTEXTS, _STATEMENTS // size) or run.is_spent()
         many = many or run.focus is not None and run.is_beside(func)  # others called it before
         if known and many:
             first = len(run.tests.called)
@@ -125,11 +125,6 @@ def _binds(func: Func, args: list[Arg], kwargs: dict[str, Arg], spot: Location) 
     return required <= {*named[:filled], *kwargs}
 
 
-def _is_spent(run: Interpreter) -> bool:
-    """Tell whether there were too many calls to make new templates for them."""
-    return run.evaluations > 2000 + 20 * len(run.declared)
-
-
 def note_arguments(
     run: Interpreter, node: FunctionNode, args: list[Arg], kwargs: dict[str, Arg]
 ) -> None:
@@ -137,9 +132,11 @@ def note_arguments(
     run.reached.setdefault(node, set()).add(run.unit)
     if run.tests.running is not None:
         run.tests.called.append(node)
-    for value, where in (*args, *kwargs.values()):
+    handed: list[tuple[int | str, Arg]] = [*enumerate(args), *kwargs.items()]
+    for name, (value, where) in handed:
         if isinstance(value, Tensor):
-            run.arguments.setdefault(node, []).append((value.node, where, run.function()))
+            given = HandedIn(value.node, where, run.function(), name)
+            run.arguments.setdefault(node, []).append(given)
 
 
 def evaluate(
@@ -302,7 +299,7 @@ def _template(
     key = tuple(shapes.items())
     if key in variants:
         return variants[key]
-    if known and (len(variants) >= _VARIANTS or _is_spent(run)):
+    if known and (len(variants) >= _VARIANTS or run.is_spent()):
         record = known.nearest(shapes)
         return replace(record, loses=True) if kin(record.shapes) == kin(shapes) else None
     free = [(placeholder(run, value, where), where) for value, where in args]

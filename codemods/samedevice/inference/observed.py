@@ -46,7 +46,7 @@ def observed(solution: Solution, before: Before) -> Observed:
         path = run.scopes[node].path if node in run.scopes else ""
         where = _where(path, node, before)
         if where is not None:
-            handed = [_place(given) for given, *_ in run.arguments.get(node, ())]
+            handed = [_place(given.node) for given in run.arguments.get(node, ())]
             evaluated[where] = times, handed
     clashing = [
         where

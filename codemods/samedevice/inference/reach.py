@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
@@ -12,7 +12,7 @@ from samedevice.inference.events import Operand
 from samedevice.inference.nodes import ON_DEVICE, Location, Place, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
 from samedevice.inference.sites import SiteGroup
-from samedevice.inference.values import CliOption, Const, Device, Value
+from samedevice.inference.values import CliOption, Const, Device, Tensor, Value
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -254,6 +254,23 @@ class InReach:
                 if not any(isinstance(one.names.get(name), Instance) for one in scopes):
                     if not self.holds_tensors(name, scope):
                         yield name
+
+    def is_made_of(self, names: Collection[str], other: str, scope: Scope) -> bool:
+        """Tell whether one of some names is where another one is, whoever calls: computed from it.
+
+        To follow that one would move nothing.
+        """
+        scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        for name in names:
+            pairs = [(one.names.get(name), one.names.get(other)) for one in scopes]
+            nodes = [
+                (a.node.find(), b.node.find())
+                for a, b in pairs
+                if isinstance(a, Tensor) and isinstance(b, Tensor)
+            ]
+            if nodes and all(mine is its for mine, its in nodes):
+                return True
+        return False
 
     def module_of(self, scope: Scope) -> Instance | None:
         """Return the module that some code is a method of."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from typing import Generic, NamedTuple, TypeVar
 
@@ -71,6 +73,24 @@ class Group(Generic[Event]):
 
 #: One place in the code where something of any kind happens.
 SiteGroup = Group[Site]
+
+
+class HandedIn(NamedTuple):
+    """A tensor that a call hands in, where, in which function, and as what: position or name."""
+
+    node: PlaceVar
+    where: Location
+    caller: ast.AST | None
+    name: int | str
+
+    def is_for(self, names: Collection[str], function: ast.AST) -> bool:
+        """Tell whether it is for one of some parameters of a function."""
+        spec = getattr(function, "args", None)
+        if isinstance(self.name, str) or not isinstance(spec, ast.arguments):
+            return self.name in names
+        known = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
+        at = self.name + (known[:1] in (["self"], ["cls"]))
+        return at < len(known) and known[at] in names
 
 
 class LeftOut(NamedTuple):

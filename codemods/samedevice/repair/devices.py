@@ -540,7 +540,9 @@ class DeviceNames:
         if not (building or itself) and (self.reach.in_module(scope) or not moved):
             elsewhere = moved | self._moved_here(spot)
             for name in self.reach.followed(scope):
-                if name.split("[")[0] not in elsewhere:
+                if name.split("[")[0] in elsewhere:
+                    continue
+                if not self.reach.is_made_of(moved, name, scope):
                     return DeviceExpression(spoken.named(self.programs, spot, f"{name}.device"))
         if (building or itself) and self.reach.module_of(scope) is not None:
             return self._while_built(site, spot.path)

@@ -477,7 +477,7 @@ class _Editor(cst.CSTTransformer):
             def fits(space: str, used: int = used) -> bool:
                 return used + len(space) <= self._tree.limit
 
-            names = layout.append(names, cst.ImportAlias(cst.Name(name)), opening, fits=fits)
+            names = layout.import_name(names, name, opening, fits=fits)
         return updated.with_changes(names=names)
 
     # Statements

@@ -493,6 +493,8 @@ def _space(result: Plan, module: cst.Module, definitions: Sequence[Statement]) -
     )
     if not beside_imports and following is not None and not spaced:
         result.gap_above, spaced = following, True
+        if isinstance(following, (cst.FunctionDef, cst.ClassDef)) and not _begins_cell(following):
+            result.gap = 2
     for index, statement in enumerate(result.statements):
         below_docstring = index == 0 and result.after is not None and not beside_imports
         below_imports = bool(definitions) and statement is definitions[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar, cast
 
@@ -52,9 +53,44 @@ def append(
     return [*items[:-1], before, _with_after(new, _without_comments(closing))]
 
 
-def insert_before(items: Sequence[Item], index: int, new: Item) -> list[Item]:
-    """Return `items` with `new` before `items[index]`, separated as its neighbours are."""
-    space: cst.BaseParenthesizableWhitespace = _ONE_SPACE
+def import_name(
+    names: Sequence[cst.ImportAlias],
+    name: str,
+    opening: cst.BaseParenthesizableWhitespace,
+    *,
+    fits: Fits,
+) -> list[cst.ImportAlias]:
+    """Return the names of an import with a new one: among them if they are sorted, else last."""
+    new = cst.ImportAlias(cst.Name(name))
+    known = [cst.ensure_type(each.name, cst.Name).value for each in names]
+    for key in (_by_kind, str.lower):
+        keys = [key(each) for each in known]
+        if keys == sorted(keys):
+            at = bisect(keys, key(name))
+            if at < len(names):
+                return insert_before(names, at, new, _without_comments(opening))
+            break
+    return append(names, new, opening, fits=fits)
+
+
+def _by_kind(name: str) -> tuple[int, str]:
+    """Return how isort sorts the names of an import: constants, classes, then all others."""
+    kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
+    return kind, name
+
+
+def insert_before(
+    items: Sequence[Item],
+    index: int,
+    new: Item,
+    opening: cst.BaseParenthesizableWhitespace = _NO_SPACE,
+) -> list[Item]:
+    """Return `items` with `new` before `items[index]`, separated as its neighbours are.
+
+    `opening` is the white space after the opening bracket.
+    """
+    broken = isinstance(opening, cst.ParenthesizedWhitespace)
+    space: cst.BaseParenthesizableWhitespace = opening if broken else _ONE_SPACE
     if index > 0 and isinstance(items[index - 1].comma, cst.Comma):
         previous = cast(cst.Comma, items[index - 1].comma)
         space = _without_comments(cast(_Space, previous.whitespace_after))

@@ -23,6 +23,8 @@ from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import HostRead, Shared
 from samedevice.inference.nodes import Location, Place, PlaceVar
+from samedevice.reading import syntax
+from samedevice.repair import device_names
 from samedevice.rules._build import MIXED, edit, finding, fix, short
 from samedevice.rules._collected import collected
 from samedevice.rules._shown import NOT_THERE, asks, doubted
@@ -54,7 +56,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         if mixed:
             pass  # there and back at each call is no repair: the function wants another operation
         elif not written and site.whole and isinstance(group.spot.node, ast.expr):
-            repair = fix(DeviceExpression(""), edit(solution, spot, "method", code=".cpu()"))
+            place = _given_to_numpy(solution, spot)
+            repair = fix(DeviceExpression(""), edit(solution, place, "method", code=".cpu()"))
         elif not site.whole and site.added:
             added = {where: tensor for tensor, where in site.added}
             if collected(solution, added, on_host):
@@ -79,6 +82,16 @@ def find(solution: Solution) -> Iterator[Finding]:
         ):
             found = doubted(found, NOT_THERE)
         yield found
+
+
+def _given_to_numpy(solution: Solution, spot: Location) -> Location:
+    """Return the tensor that a function of NumPy hands on as one: `x` of `np.squeeze(x)`."""
+    numpy = device_names(solution).imports.alias(spot.path, "numpy")
+    while isinstance(call := spot.node, ast.Call) and call.args:
+        if not numpy or not syntax.dotted(call.func).startswith(f"{numpy}."):
+            break
+        spot = Location(spot.path, call.args[0])
+    return spot
 
 
 def _comes_back(solution: Solution, spot: Location) -> bool:
