@@ -429,7 +429,9 @@ def _is_decided(node: ast.AST, parents: Parents, ifs: bool = True, arms: bool = 
                 return True
             case ast.For() | ast.ListComp() | ast.GeneratorExp() if _is_each_gpu(outer, inner):
                 return True
-            case ast.Try(body=body) if inner in body and probes.is_probe(outer):
+            case ast.Try(body=body, orelse=last) if (
+                inner in body or inner in last
+            ) and probes.is_probe(outer):
                 return True
             case ast.BoolOp(values=values) if isinstance(node, ast.Call):
                 before = values[: next(i for i, each in enumerate(values) if each is inner)]
