@@ -63,6 +63,13 @@ def indexed(
     return found
 
 
+def asked_for(run: Interpreter, spot: Location) -> Device:
+    """Return what the function gives that the user wants to decide the device."""
+    found = Device(run.graph.node(spot), spot, resolved=True)
+    run.graph.pin(found.node, Place.CENTRAL, spot)
+    return found
+
+
 def of_rank(run: Interpreter, rank: ProcessIndex, spot: Location) -> Device:
     """Return the device that the number of a process means."""
     if rank.device is None:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, TypeGuard
 
 from samedevice import torchfacts
-from samedevice.inference import contents, models
+from samedevice.inference import contents, devices, models
 from samedevice.inference.events import HostRead, LengthsRead, ProcessCall
 from samedevice.inference.models import Call, containers, images, operations, options
 from samedevice.inference.nodes import Location, PlaceVar
@@ -62,6 +62,8 @@ def call_external(
     scope: Scope,
 ) -> Value:
     """Call a function or class of a library by its dotted name."""
+    if name == run.project.resolver_function.replace(":", "."):
+        return devices.asked_for(run, spot)
     if name.startswith("torch.") and name.rpartition(".")[2] in _OF_PROCESSES:
         last = name.rpartition(".")[2]
         found = ProcessCall(spot, None, scope, last, args=args, kwargs=kwargs)

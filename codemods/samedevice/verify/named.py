@@ -11,7 +11,6 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.inference import Solution
-from samedevice.inference.certainty import UNSEEN
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 
@@ -20,21 +19,14 @@ Nameless = tuple[str, tuple[int, int, int, int], str]
 
 
 def nameless(project: Project, program: frozenset[str], solution: Solution) -> tuple[Nameless, ...]:
-    """Return where files of a program may name no device, by a solution that has watched.
-
-    Where the user asks for a function of theirs, what is unknown may be what that gives.
-    """
+    """Return where files of a program may name no device, by a solution that has watched."""
     found: list[Nameless] = []
     for path in sorted(program):
         tree = project.tree(path)
         if tree is None or not solution.judges(path):
             continue
         said = solution.nameless(list(_named(tree)))
-        found += (
-            (path, place(node), what)
-            for node, what in said.items()
-            if not (project.resolver_function and what.endswith(UNSEEN))
-        )
+        found += ((path, place(node), what) for node, what in said.items())
     return tuple(found)
 
 
