@@ -72,10 +72,9 @@ def find(solution: Solution) -> Iterator[Finding]:
         if name is not None and name is not _ON_HOST and _holds_generators(solution, group):
             used = any(s.moved or solution.on_device(s.node) for s in group.sites)
             name, unfixed = None if used else _ON_HOST, _GENERATORS
-        if site.name == "torch.jit.load" and not any(
-            s.moved or solution.evidence.is_there(s.node) for s in group.sites
-        ):
-            name, unfixed = None, "nothing shows that what this module is given is on the device"
+        refused = _refused(solution, group, name)
+        if refused:
+            name, unfixed = None, refused
         brought = name is None or name is _ON_HOST or name.resolvers or name.imports
         if site.name.endswith("_url") and brought:
             continue  # published weights are saved on the CPU: no reason to bring a device here
@@ -182,6 +181,31 @@ def _brings_something(solution: Solution, name: DeviceExpression, path: str) -> 
             move.spot.path == path and move.first.name == "cuda" for move in solution.groups(Move)
         )
     return bool(name.imports or name.edits)
+
+
+def _refused(solution: Solution, group: Group[Loaded], name: DeviceExpression | None) -> str:
+    """Return why a file is not loaded to a device, "" if nothing speaks against it."""
+    if group.first.name == "torch.jit.load" and not any(
+        s.moved or solution.evidence.is_there(s.node) for s in group.sites
+    ):
+        return "nothing shows that what this module is given is on the device"
+    if name is not None and _is_number(group, name.code):
+        return "the device is a number here, which `map_location` does not take"
+    return ""
+
+
+def _is_number(group: Group[Loaded], code: str) -> bool:
+    """Tell whether a name stands for the number of a GPU, for some caller."""
+    held = (value for site in group.sites for known, value, _ in site.devices if known == code)
+    return any(
+        isinstance(value, Device)
+        and (
+            value.is_number()
+            or value.spot is not None
+            and "current_device" in ast.unparse(value.spot.node)
+        )
+        for value in held
+    )
 
 
 def _is_copied(solution: Solution, group: Group[Loaded]) -> bool:
