@@ -70,14 +70,16 @@ def met_by(solution: Solution, spot: Location) -> Iterator[tuple[str, bool]]:
         case _:
             return
     names = _torch(solution.view(Imports), spot.path)
+    bound: set[str] = set()  # too late: it is another value there, or none
     for later in _following(solution, spot.path, statement):
-        loads = [n for n in syntax.walk(later) if isinstance(n, ast.Name) and n.id == made]
-        if loads:
+        said = [node for node in syntax.walk(later) if isinstance(node, ast.Name)]
+        if any(node.id == made for node in said):
             for node in syntax.walk(later):
                 for name, certain in _beside(node, made, names):
-                    if name != made:
+                    if name != made and name not in bound:
                         yield name, certain
             return
+        bound |= {node.id for node in said if isinstance(node.ctx, ast.Store)}
         if not isinstance(later, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)):
             return  # another path may lead there
 

@@ -118,12 +118,15 @@ class DeviceNames:
         """Return the device of the tensor that a creation takes its type or its shape from, or
         that it meets next.
 
-        What that is is known, or can be seen of its use (`only_certain`).
+        What that is is known, or can be seen of its use (`only_certain`). Of two that are created
+        and meet, neither says where the other belongs.
         """
         scopes = self.interpreter.all_scopes.get(scope.node, [scope])
-        known = (*at_hand.described_by(spot.node, scope.node), *at_hand.met_by(self.solution, spot))
-        for name, certain in known:
+        described = list(at_hand.described_by(spot.node, scope.node))
+        for name, certain in (*described, *at_hand.met_by(self.solution, spot)):
             held = [each.lookup(name) for each in scopes]
+            if (name, certain) not in described and any(map(_is_created, held)):
+                continue
             if only_certain and not (certain and scope.func is not None):
                 continue
             if all(self._is_there(value) or certain and self._may_be(value) for value in held):
@@ -672,6 +675,10 @@ class DeviceNames:
         if words.is_word(self.programs.tree(spot.path), parents, spot.node, name.code):
             return name.code
         return f"{torch}.device({name.code}).type" if torch else ""
+
+
+def _is_created(value: Value | None) -> bool:
+    return isinstance(value, Tensor) and isinstance(value.site, Creation)
 
 
 def _is_written_out(value: Value) -> bool:
