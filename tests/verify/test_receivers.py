@@ -21,6 +21,13 @@ PROGRAMS = {
         "def f(x):\n    return np.exp(x)\nf(torch.ones(2))\nf(torch.ones(2).sum().item())\n",
         "a number or a string",
     ),
+    "the number of a layer": (
+        "def f(net):\n"
+        "    net = net.to('cuda')\n"
+        "    size = net.fc.in_features\n"
+        "    return np.exp(size)\n",
+        "a number or a string",
+    ),
     "a constant, too": (
         "def f(x):\n    return np.exp(x)\nf(torch.ones(2))\nf(2)\n",
         "a constant",
