@@ -200,7 +200,7 @@ def _device_kind(value: Device) -> int:
     """Return what a device is: one that may be written, a number, or one that there is."""
     if value.planned is not None:
         return _PLANNED
-    return _NUMBER if value.is_number() or value.rank is not None else _DEVICE
+    return _NUMBER if value.is_number() else _DEVICE
 
 
 def _constant_kind(value: Const) -> int:
