@@ -21,6 +21,13 @@ PROGRAMS = {
         "def f(x):\n    return np.exp(x)\nf(torch.ones(2))\nf(torch.ones(2).sum().item())\n",
         "a number or a string",
     ),
+    "the number of a layer": (
+        "def f(net):\n"
+        "    net = net.to('cuda')\n"
+        "    size = net.fc.in_features\n"
+        "    return np.exp(size)\n",
+        "a number or a string",
+    ),
     "a constant, too": (
         "def f(x):\n    return np.exp(x)\nf(torch.ones(2))\nf(2)\n",
         "a constant",
@@ -128,7 +135,7 @@ def test_whose_device_is_asked_for(name: str) -> None:
     finding = Finding("a.py", source.span(call), "rule", "message", fix=fix)
     asked: list[int] = []
 
-    def certainty(expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+    def certainty(expressions: Collection[ast.AST], _: object) -> dict[ast.AST, str]:
         asked.extend(sorted(each.lineno for each in expressions))  # type: ignore[attr-defined]
         return dict.fromkeys(expressions, "an array")
 
@@ -153,7 +160,7 @@ def test_what_is_asked_about(name: str) -> None:
     finding = Finding("a.py", source.span(node), "rule", "message", fix=Fix((edit,)))
     asked: list[str] = []
 
-    def certainty(expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+    def certainty(expressions: Collection[ast.AST], _: object) -> dict[ast.AST, str]:
         asked.extend(sorted(ast.unparse(each) for each in expressions))
         return dict.fromkeys(expressions, "a number")
 
@@ -184,7 +191,7 @@ def test_what_is_not_known_is_followed_where_it_is_used_as_a_tensor(use: str, le
     fix = Fix((Edit("a.py", source.span(call), "keyword", given),))
     finding = Finding("a.py", source.span(call), "rule", "message", fix=fix)
 
-    def certainty(expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+    def certainty(expressions: Collection[ast.AST], _: object) -> dict[ast.AST, str]:
         return dict.fromkeys(expressions, UNSEEN)
 
     assert bool([*uncertain(project, project.programs["a.py"], [finding], certainty)]) is left

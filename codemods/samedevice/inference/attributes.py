@@ -43,11 +43,13 @@ from samedevice.inference.values import (
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
 
-#: Attributes of libraries' modules that are no modules.
-_SETTINGS = frozenset((
-    "in_features", "out_features", "hidden_size", "num_layers", "config", "training",
-    "kernel_size", "stride",
+#: Numbers that layers keep of how they were made: what has them is a layer, and they stay put.
+_NUMBERS = frozenset((
+    "in_features", "out_features", "num_features", "in_channels", "out_channels",
+    "num_embeddings", "embedding_dim", "input_size", "hidden_size", "num_layers",
 ))  # fmt: skip
+#: Attributes of libraries' modules that are no modules.
+_SETTINGS = _NUMBERS | {"config", "training", "kernel_size", "stride"}
 #: Parameters and buffers of torch's layers.
 _PARAMETERS = re.compile(
     r"data|((weight|bias)(_[ih]h_l\d+(_reverse)?|_[ih]h|_hr_l\d+(_reverse)?)?)|running_(mean|var)|"
@@ -206,7 +208,7 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Location)
         if attr == "grad":
             same.doubt = Doubt.ABSENT  # before the first backward pass
         return same.made_of(owner) if attr in _OF_ARRAYS else same
-    if kind is not None:
+    if kind is not None or attr in _NUMBERS:
         return SCALAR
     if attr in tensor_methods.COPYING and owner.site is None and not root.is_tensor:
         return Method(owner, attr, spot)

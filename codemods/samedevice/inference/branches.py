@@ -45,6 +45,7 @@ def bound_there_only(before: set[str], other: list[ast.stmt], scope: Scope) -> N
                 text=value.text,
                 resolved=value.resolved,
                 rank=value.rank,
+                number=value.number,
             )
             marked.partial = True
             scope.names[name] = marked

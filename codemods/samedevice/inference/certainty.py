@@ -51,6 +51,8 @@ _ELSEWHERE, _CONSTANT, _DEVICE, _UNKNOWN, _FOREIGN, _PLAIN, _ABSENT = (
 )
 #: A device that the code could define, and does not.
 _PLANNED = 8192
+#: The number of a GPU: a device for most of what takes one.
+_NUMBER = 16384
 _TEXTS = {
     _ELSEWHERE: "no tensor on another path",
     4: "an array",
@@ -65,6 +67,7 @@ _TEXTS = {
     _PLAIN: PLAIN,
     _ABSENT: ABSENT,
     _PLANNED: "a device",
+    _NUMBER: "a constant",
 }
 #: What says no device, where one is meant.
 _NAMELESS = {
@@ -123,11 +126,11 @@ class Watcher(Interpreter):
         if value is NOTHING:
             kind = _FINE  # no code ever meets it
         elif kind == _DEVICE:
-            kind = _DEVICE if value.planned is None else _PLANNED  # type: ignore[attr-defined]
+            kind = _device_kind(value)  # type: ignore[arg-type]
         elif kind == _LOOK:
             kind = _FINE
             if value.__class__ is Const:
-                kind = _ABSENT if value.value is None else _CONSTANT
+                kind = _constant_kind(value)
             elif value.__class__ is Instance:
                 kind = _kind_of(value)
             elif self.symbolic or value.__class__ is Union or value.opaque:  # type: ignore[attr-defined]
@@ -142,11 +145,13 @@ class Watcher(Interpreter):
             self._in_calls[node] |= kind
         return value
 
-    def nameless(self, expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+    def nameless(
+        self, expressions: Collection[ast.AST], numberless: Collection[ast.AST] = ()
+    ) -> dict[ast.AST, str]:
         """Return which of some expressions that are to name a device may not, and what they do.
 
         An expression may if it does for one caller, on one path. Of one that is never evaluated
-        nothing is said.
+        nothing is said. To the `numberless` among them a number is no device.
         """
         found = {}
         for node in expressions:
@@ -154,6 +159,8 @@ class Watcher(Interpreter):
             for value in self._held_back.get(node, {}).values():
                 kinds |= _ABSENT if isinstance(value, Union) and NONE in value.options else 0
             what = next((text for kind, text in _NAMELESS.items() if kinds & kind), None)
+            if what is None and kinds & _NUMBER and node in numberless:
+                what = "may be a number"
             if what is not None:
                 found[node] = what
         return found
@@ -166,21 +173,41 @@ class Watcher(Interpreter):
         if not self.symbolic or node not in self._in_calls:
             self._held_back.setdefault(node, {})[id(value)] = value
 
-    def doubts(self, expressions: Collection[ast.AST]) -> dict[ast.AST, str]:
+    def doubts(
+        self, expressions: Collection[ast.AST], resembling: Collection[ast.AST] = ()
+    ) -> dict[ast.AST, str]:
         """Return which of some expressions may be no tensor or module, and what else.
 
         One that is known to be something else, or of which nothing is known, and so is an entry of
         a loaded file until the code uses it as only a tensor can be used. A function that nothing
-        calls is judged by its own code.
+        calls is judged by its own code. Of those `resembling` something else, one whose kind only
+        its use suggests may be that.
         """
         found = {}
         for node in expressions:
             kinds = self._kinds(node)
+            if node in resembling:
+                held = self._held_back.get(node, {}).values()
+                kinds |= _UNKNOWN if any(isinstance(value, Tensor) for value in held) else 0
             others = {text for kind, text in _TEXTS.items() if kinds & kind}
             others |= {_other(value) for value in self._held_back.get(node, {}).values()} - {""}
             if others:
                 found[node] = min(others - {ABSENT}, default=ABSENT)
         return found
+
+
+def _device_kind(value: Device) -> int:
+    """Return what a device is: one that may be written, a number, or one that there is."""
+    if value.planned is not None:
+        return _PLANNED
+    return _NUMBER if value.is_number() else _DEVICE
+
+
+def _constant_kind(value: Const) -> int:
+    """Return what a constant is; those that are true or false are no numbers of a GPU."""
+    if value.value is None:
+        return _ABSENT
+    return _NUMBER if type(value.value) is int else _CONSTANT
 
 
 def _kind_of(value: Instance) -> int:

@@ -183,7 +183,9 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
             followed = _where_it_is(run, node, value.text, scope)
             if followed is not None:
                 return followed
-            value = Device(value.node, value.spot, text=value.text, resolved=True, rank=value.rank)
+            number, rank = value.number, value.rank
+            value = Device(value.node, value.spot, text=value.text, resolved=True, rank=rank)
+            value.number = number
         return value
     settled.note(run, node, scope)
     known = None if is_switch(node.test, test, scope) else truth(test)

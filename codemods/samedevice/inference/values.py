@@ -193,13 +193,13 @@ class Device(Value):
     written yet, but could be. `partial`: its
     name is bound in one branch only. `rank`: the number of the process that is its index.
     `otherwise`: what it is where a branch was not taken, a text that names another. `counted`: it
-    is some number that the program computed. `of_value`: it is where a tensor or a module is
-    (`x.device`), and so the code that says it chooses none.
+    is some number that the program computed. `number`: it is the number of a GPU. `of_value`: it is
+    where a tensor or a module is (`x.device`), and so the code that says it chooses none.
     """
 
     __slots__ = (
-        "counted", "node", "of_value", "otherwise", "partial", "planned", "rank", "resolved",
-        "spot", "text",
+        "counted", "node", "number", "of_value", "otherwise", "partial", "planned", "rank",
+        "resolved", "spot", "text",
     )  # fmt: skip
 
     def __init__(
@@ -211,8 +211,10 @@ class Device(Value):
         resolved: bool = False,
         rank: ProcessIndex | None = None,
         of_value: bool = False,
+        number: bool = False,
     ) -> None:
         self.node = node
+        self.number = number
         self.of_value = of_value
         self.spot = spot
         self.text = text
@@ -227,11 +229,13 @@ class Device(Value):
         """Return a device that is said in the same way and stands for another place."""
         return Device(
             node, self.spot, text=self.text, resolved=self.resolved, rank=self.rank,
-            of_value=self.of_value,
+            of_value=self.of_value, number=self.number,
         )  # fmt: skip
 
     def is_number(self) -> bool:
-        """Tell whether it is written as a number, an index."""
+        """Tell whether it is a number, an index: written as one, or asked of CUDA."""
+        if self.number:
+            return True
         node = self.spot.node if self.spot is not None else None
         return isinstance(node, ast.Constant) and type(node.value) is int
 

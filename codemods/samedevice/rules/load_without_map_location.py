@@ -197,15 +197,7 @@ def _refused(solution: Solution, group: Group[Loaded], name: DeviceExpression | 
 def _is_number(group: Group[Loaded], code: str) -> bool:
     """Tell whether a name stands for the number of a GPU, for some caller."""
     held = (value for site in group.sites for known, value, _ in site.devices if known == code)
-    return any(
-        isinstance(value, Device)
-        and (
-            value.is_number()
-            or value.spot is not None
-            and "current_device" in ast.unparse(value.spot.node)
-        )
-        for value in held
-    )
+    return any(isinstance(value, Device) and value.is_number() for value in held)
 
 
 def _is_copied(solution: Solution, group: Group[Loaded]) -> bool:

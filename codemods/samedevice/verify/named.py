@@ -25,7 +25,9 @@ def nameless(project: Project, program: frozenset[str], solution: Solution) -> t
         tree = project.tree(path)
         if tree is None or not solution.judges(path):
             continue
-        said = solution.nameless(list(_named(tree)))
+        named = list(_named(tree))
+        numberless = {node for node, takes_numbers in named if not takes_numbers}
+        said = solution.nameless([node for node, _ in named], numberless)
         found += ((path, place(node), what) for node, what in said.items())
     return tuple(found)
 
@@ -39,13 +41,13 @@ def place(node: ast.AST) -> tuple[int, int, int, int]:
     )  # fmt: skip
 
 
-def _named(tree: ast.Module) -> Iterator[ast.expr]:
-    """Yield the expressions that say where something goes."""
+def _named(tree: ast.Module) -> Iterator[tuple[ast.expr, bool]]:
+    """Yield the expressions that say where something goes, and whether that may be a number."""
     for node in syntax.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr="to"), args=[given, *_]):
                 if not isinstance(given, (ast.Starred, ast.Constant)):
-                    yield given
-            case ast.keyword(arg="device" | "map_location", value=given):
+                    yield given, True
+            case ast.keyword(arg="device" | "map_location" as name, value=given):
                 if not isinstance(given, (ast.Lambda, ast.Constant, ast.Dict)):
-                    yield given
+                    yield given, name == "device"

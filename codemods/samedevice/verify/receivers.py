@@ -12,6 +12,7 @@ from samedevice.finding import Edit, Finding
 from samedevice.inference.certainty import ABSENT, PLAIN, UNSEEN
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
+from samedevice.verify.own_moves import OwnMoves
 
 _MOVES = frozenset({"to", "cpu", "cuda"})
 _MOVE = re.compile(r"\.(?:to|cpu|cuda)\(")
@@ -33,10 +34,13 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Certainty(Protocol):
     """Who knows what arrives at expressions: the inference."""
 
-    def __call__(self, expressions: Collection[ast.AST], /) -> dict[ast.AST, str]:
+    def __call__(
+        self, expressions: Collection[ast.AST], resembling: Collection[ast.AST], /
+    ) -> dict[ast.AST, str]:
         """Return which of some expressions may be no tensor or module, and what else they may be.
 
-        An expression is in doubt if it is so for one caller, on one path.
+        An expression is in doubt if it is so for one caller, on one path; of those `resembling`
+        something else, one is whose kind only its use suggests.
         """
 
 
@@ -60,42 +64,55 @@ def uncertain(
     """
     moved: dict[ast.AST, list[tuple[Finding, str]]] = {}  # each with where it is only asked
     inserted: dict[tuple[ast.AST, Finding], Edit] = {}  # what moves something that may be absent
-    lines: dict[str, _Lines] = {}
-    for finding in findings:
-        for edit in _moving(finding):
-            if edit.path not in program:
-                continue
-            if edit.path not in lines:
-                lines[edit.path] = _by_line(project.tree(edit.path))
-            for node in _receivers(project, edit, lines[edit.path]):
-                moved.setdefault(node, []).append((finding, ""))
-                if edit.verb in _INSERTED or edit.verb == "method":
+    lines = _Texts(project)
+    own = OwnMoves(project, program)
+    like: dict[ast.AST, tuple[str, str]] = {}  # what may be of a class that moves by itself
+    for finding, edit in _edits(findings, program):
+        for node in _receivers(project, edit, lines[edit.path]):
+            moved.setdefault(node, []).append((finding, ""))
+            if edit.verb in _INSERTED or edit.verb == "method":
+                inserted[node, finding] = edit
+        for node, known in own.moved(edit):
+            moved.setdefault(node, []).append((finding, ""))
+            like[node] = known
+        for name in _named(edit):
+            for node in _as_it_stands(project.tree(edit.path), name, edit):
+                moved.setdefault(node, []).append((finding, edit.path))
+                if name in _moved_names(edit):
                     inserted[node, finding] = edit
-            for name in _named(edit):
-                for node in _as_it_stands(project.tree(edit.path), name, edit):
-                    moved.setdefault(node, []).append((finding, edit.path))
-                    if name in _moved_names(edit):
-                        inserted[node, finding] = edit
-    for node, other in certainty(moved).items() if moved else ():
+    for node, other in certainty(moved, like).items() if moved else ():
         for finding, path in moved[node]:
+            what, objection = other, _objection(project, node, other, path)
             if other == ABSENT:
                 at = inserted.get((node, finding))
-                objection = "cannot be moved"
                 if at is None or _is_needed(project, at, node):
                     continue  # without the edit the program stops there, too
-            else:
-                objection = _objection(project, node, other, path)
+                objection = "which cannot be moved"
+            elif node in like:
+                what, objection = like[node]
             if objection:
-                yield finding, f"`{_short(node)}` may be {other}, which {objection}"
+                yield finding, f"`{_short(node)}` may be {what}, {objection}"
+
+
+class _Texts(dict[str, _Lines]):
+    """The lines of the files that are asked for."""
+
+    def __init__(self, project: Project) -> None:
+        super().__init__()
+        self._project = project
+
+    def __missing__(self, path: str) -> _Lines:
+        self[path] = _by_line(self._project.tree(path))
+        return self[path]
 
 
 def _objection(project: Project, node: ast.AST, other: str, path: str) -> str:
     """Return what cannot be done with an expression, "" if it may well be what is needed."""
     if not path:
-        return "cannot be moved"
+        return "which cannot be moved"
     if other == PLAIN or other == UNSEEN and _is_used(project.tree(path), node):
         return ""  # an attribute of its own tells the device of a plain object
-    return "has no device"
+    return "which has no device"
 
 
 def _is_needed(project: Project, edit: Edit, node: ast.AST) -> bool:
@@ -166,6 +183,14 @@ def _is_taken_apart(name: ast.Name, parents: syntax.Parents) -> bool:
     if isinstance(around, (ast.Attribute, ast.Subscript)):
         return around.value is name
     return isinstance(around, (ast.BinOp, ast.UnaryOp))
+
+
+def _edits(findings: Iterable[Finding], program: frozenset[str]) -> Iterator[tuple[Finding, Edit]]:
+    """Yield the edits that move something in files of a program, each with its finding."""
+    for finding in findings:
+        for edit in _moving(finding):
+            if edit.path in program:
+                yield finding, edit
 
 
 def _moving(finding: Finding) -> list[Edit]:

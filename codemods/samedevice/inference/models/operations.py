@@ -113,7 +113,8 @@ def query(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         if name == "torch.cuda.current_device":
             node = run.graph.node(call.spot)
             run.graph.pin(node, Place.CENTRAL, call.spot)
-            return Device(node, call.spot, resolved=True, text=True)  # a number, without a type
+            # a number, without a type
+            return Device(node, call.spot, resolved=True, text=True, number=True)
     if name == "torch.is_tensor" and call.args and surely_tensor(call.args[0][0]):
         return Const(True)
     tensors = [p for v, w in call.args for p in contents.tensors_in(v, w)]
