@@ -21,6 +21,7 @@ __all__ = [
     "Fact",
     "accelerator_names",
     "built_for_cuda",
+    "computes",
     "is_pipeline",
     "legacy_dtype",
     "library",
@@ -139,6 +140,13 @@ def is_output_field(name: str) -> bool:
     from samedevice.torchfacts import libraries
 
     return name in libraries.OUTPUT_FIELDS
+
+
+def computes(method: str) -> bool:
+    """Tell whether a method of a library's module gives tensors, as the call of the module does."""
+    from samedevice.torchfacts import libraries
+
+    return method in libraries.COMPUTES
 
 
 def takes_graphs(name: str) -> bool:

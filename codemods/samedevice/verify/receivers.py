@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 from samedevice.finding import Edit, Finding
-from samedevice.inference.certainty import ABSENT, PLAIN, UNSEEN
+from samedevice.inference.certainty import ABSENT, ELSEWHERE, PLAIN, UNSEEN
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 
@@ -60,6 +60,7 @@ def uncertain(
     """
     moved: dict[ast.AST, list[tuple[Finding, str]]] = {}  # each with where it is only asked
     inserted: dict[tuple[ast.AST, Finding], Edit] = {}  # what moves something that may be absent
+    tensors = set[ast.AST]()  # by what the code does with them
     lines: dict[str, _Lines] = {}
     for finding in findings:
         for edit in _moving(finding):
@@ -69,6 +70,7 @@ def uncertain(
                 lines[edit.path] = _by_line(project.tree(edit.path))
             for node in _receivers(project, edit, lines[edit.path]):
                 moved.setdefault(node, []).append((finding, ""))
+                tensors |= {node} if _gives_its_array(node, lines[edit.path]) else set()
                 if edit.verb in _INSERTED or edit.verb == "method":
                     inserted[node, finding] = edit
             for name in _named(edit):
@@ -84,15 +86,17 @@ def uncertain(
                 if at is None or _is_needed(project, at, node):
                     continue  # without the edit the program stops there, too
             else:
-                objection = _objection(project, node, other, path)
+                objection = _objection(project, node, other, path, tensors)
             if objection:
                 yield finding, f"`{_short(node)}` may be {other}, which {objection}"
 
 
-def _objection(project: Project, node: ast.AST, other: str, path: str) -> str:
+def _objection(
+    project: Project, node: ast.AST, other: str, path: str, tensors: Collection[ast.AST]
+) -> str:
     """Return what cannot be done with an expression, "" if it may well be what is needed."""
     if not path:
-        return "cannot be moved"
+        return "" if other == ELSEWHERE and node in tensors else "cannot be moved"
     if other == PLAIN or other == UNSEEN and _is_used(project.tree(path), node):
         return ""  # an attribute of its own tells the device of a plain object
     return "has no device"
@@ -203,6 +207,14 @@ def _receivers(project: Project, edit: Edit, lines: _Lines) -> Iterator[ast.AST]
                 yield node
         elif isinstance(node, (ast.For, ast.AsyncFor)) and edit.verb == "head":
             yield from _first_uses(node, _moved_names(edit))
+
+
+def _gives_its_array(value: ast.AST, lines: _Lines) -> bool:
+    """Tell whether a value is asked for its array, as only a tensor is: `model(x).numpy()`."""
+    return isinstance(value, ast.expr) and any(
+        isinstance(node, ast.Attribute) and node.value is value and node.attr == "numpy"
+        for node in lines.get(value.lineno, ())
+    )
 
 
 def _drawn_from(iterated: ast.expr, lines: _Lines) -> list[ast.Name]:

@@ -71,7 +71,8 @@ def module_method(
     if owner.cls is None or owner.fact is not None and owner.fact.state:
         # Another method of a library's model (`generate`, `encode`): it computes like a call,
         # and so does a part of one that a class of the project is made of.
-        return nn.call_module(run, owner, args, kwargs, spot, scope)
+        made = nn.call_module(run, owner, args, kwargs, spot, scope)
+        return nn.given_by(owner, name, args, kwargs, made)
     return UNKNOWN
 
 
