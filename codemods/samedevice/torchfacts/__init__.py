@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 
 __all__ = [
+    "OFFLOADING",
     "Fact",
     "accelerator_names",
     "built_for_cuda",
@@ -31,6 +32,11 @@ __all__ = [
     "tensor_attribute",
     "tensor_method",
 ]
+
+#: Methods of diffusers' pipelines that keep their parts on the CPU, and move each to an accelerator
+#: as it computes: without one they raise ("requires accelerator, but not found"). Read from
+#: diffusers 0.35, `pipeline_utils.py`.
+OFFLOADING = ("enable_model_cpu_offload", "enable_sequential_cpu_offload")
 
 
 @dataclass(frozen=True, slots=True)
