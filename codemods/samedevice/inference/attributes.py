@@ -305,6 +305,8 @@ def _of_module(owner: Instance, attr: str, spot: Location) -> Value | None:
             return External(static)  # a function of the class, which has nothing of the object
         if attr in _OF_CONTAINERS and owner.name.endswith(("Dict", "List", "Sequential")):
             return Method(owner, attr, spot)
+        if attr in torchfacts.OFFLOADING:
+            return Method(owner, attr, spot)
         if owner.node is not None and not attr.startswith("_"):
             return SCALAR if attr in _SETTINGS else iteration.any_module(owner, spot)
     if attr == "device" and owner.node is not None:

@@ -6,12 +6,14 @@ import ast
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from samedevice import torchfacts
 from samedevice.inference import (
     classes,
     contents,
     devices,
     functions,
     instances,
+    iteration,
     libraries,
     namespaces,
     spelled,
@@ -233,7 +235,11 @@ def call_parameter(
                 run.function(),
                 "called",
             )
-    return run.derived(callee, spot)
+    made = run.derived(callee, spot)
+    called = spot.node.func if isinstance(spot.node, ast.Call) else None
+    if isinstance(called, ast.Attribute) and not torchfacts.computes(called.attr):
+        return made.doubted(Doubt.OTHER)  # a method of something unknown may give an array
+    return made
 
 
 def call_object(
@@ -261,7 +267,11 @@ def call_object(
                 return functions.call_func(
                     run, Func(forward.node, forward.scope, callee, forward.cls), args, kwargs, spot
                 )
-        return nn.call_module(run, callee, args, kwargs, spot, scope)
+        made = nn.call_module(run, callee, args, kwargs, spot, scope)
+        called = spot.node.func if isinstance(spot.node, ast.Call) else None
+        if isinstance(called, ast.Attribute) and iteration.is_any_module(callee):
+            return nn.given_by(callee, called.attr, args, kwargs, made)
+        return made
     if callee.cls is not None:
         method = callee.cls.lookup("__call__")
         if isinstance(method, Func):

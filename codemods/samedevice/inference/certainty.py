@@ -35,6 +35,8 @@ UNSEEN = "something unknown"
 PLAIN = "an object that is no module"
 #: What is absent on some path: an expression that only a tensor can be in has none there.
 ABSENT = "None"
+#: What is a tensor on one path, as far as is known, and may be a number or an array on another.
+ELSEWHERE = "no tensor on another path"
 
 #: It takes a look at the value itself.
 _LOOK = 0
@@ -54,7 +56,7 @@ _PLANNED = 8192
 #: The number of a GPU: a device for most of what takes one.
 _NUMBER = 16384
 _TEXTS = {
-    _ELSEWHERE: "no tensor on another path",
+    _ELSEWHERE: ELSEWHERE,
     4: "an array",
     8: "a number or a string",
     _CONSTANT: "a constant",
@@ -237,7 +239,7 @@ def _other(value: Value) -> str:
         return next(filter(None, map(_other, value.options)), "")
     if isinstance(value, Tensor):
         if value.doubt is Doubt.OTHER:
-            return _TEXTS[_ELSEWHERE]
+            return ELSEWHERE
         if value.doubt is Doubt.ABSENT:
             return ABSENT
         loaded = value.opaque and isinstance(value.site, Loaded)

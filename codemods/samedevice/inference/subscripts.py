@@ -16,7 +16,7 @@ from samedevice.inference import (
     namespaces,
 )
 from samedevice.inference.dispatch import evaluates
-from samedevice.inference.events import Drawn, FirstItem, Loaded, Structured
+from samedevice.inference.events import Drawn, FirstItem, Loaded, Shared, Structured
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import (
     Class,
@@ -50,6 +50,8 @@ def _entry(run: Interpreter, owner: Tensor, key: str, spot: Location) -> Tensor:
     """Return an entry of what looked like a tensor: it is a mapping of unknown values."""
     if owner.opaque or isinstance(owner.site, (Drawn, Loaded)):
         return part(run, owner, key)
+    if isinstance(owner.site, Shared):
+        return Tensor(owner.node, site=owner.site)  # of what a tokenizer gives, which moves whole
     made = Tensor(run.graph.node(spot))
     made.node.is_tensor = False
     made.opaque = True

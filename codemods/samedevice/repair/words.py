@@ -77,6 +77,28 @@ def is_device(function: _Function, parameter: str) -> bool:
     return False
 
 
+def as_text(function: _Function, parameter: str, device: str) -> str:
+    """Return how a function is handed a `torch.device` for a parameter that is a text to it.
+
+    That is its kind, where it is compared with one; the device itself, where it is none.
+    """
+    for node in syntax.walk(function):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr="type" | "index") if name == parameter:
+                return device
+    for node in syntax.walk(function):
+        match node:
+            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
+                for one, other in ((left, right), (right, left)):
+                    if isinstance(one, ast.Name) and one.id == parameter and _is_kind(other):
+                        return f"{device}.type"
+    spec = function.args
+    for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
+        if arg.arg == parameter and isinstance(arg.annotation, ast.Name):
+            return f"str({device})" if arg.annotation.id == "str" else device
+    return device
+
+
 def kind_at(tree: ast.Module, parents: Parents, place: ast.AST, device: str) -> str:
     """Return the name that holds the kind of a device above a place, or "".
 

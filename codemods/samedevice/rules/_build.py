@@ -13,7 +13,8 @@ from samedevice.inference.nodes import Location
 from samedevice.inference.sites import SiteGroup
 from samedevice.inference.solution import Solution
 from samedevice.inference.values import Device
-from samedevice.repair import device_names
+from samedevice.reading import syntax
+from samedevice.repair import device_names, words
 
 #: What a test about devices has in it.
 _DEVICES = re.compile(r"cuda|gpu|mps|xpu|npu|hpu|cpu|device", re.IGNORECASE)
@@ -36,6 +37,20 @@ def edit(solution: Solution, spot: Location, verb: Verb, **args: str) -> Edit:
 def fix(name: DeviceExpression, *edits: Edit, safe: bool = True, reason: str = "") -> Fix:
     """Return a fix whose edits speak of the device by `name`."""
     return Fix((*edits, *name.edits), safe, reason, imports=name.imports, resolvers=name.resolvers)
+
+
+def argument(solution: Solution, call: ast.AST, parameter: str, name: DeviceExpression) -> str:
+    """Return a device as a call hands it to a parameter: as a text where the function wants one."""
+    if name.text:
+        return name.code
+    said = [
+        words.as_text(node, parameter, name.code)
+        for node, scopes in solution.interpreter.all_scopes.items()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and any(scope.call is not None and scope.call.node is call for scope in scopes)
+        and parameter in syntax.parameters(node)
+    ]
+    return said[0] if len(set(said)) == 1 else name.code
 
 
 def to_device(solution: Solution, spot: Location, name: DeviceExpression) -> list[Edit]:

@@ -26,7 +26,7 @@ from samedevice.inference.nodes import Place
 from samedevice.inference.sites import LeftOut, Site
 from samedevice.inference.values import Arg, Const
 from samedevice.repair import device_names
-from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+from samedevice.rules._build import NO_NAME, argument, edit, finding, fix, short
 from samedevice.rules._shown import shown
 
 
@@ -71,7 +71,8 @@ def _report(solution: Solution, left: LeftOut) -> Finding:
     name = device_names(solution).name_at(spot)
     repair: Fix | None = None
     if name is not None:
-        repair = fix(name, edit(solution, spot, "keyword", name=parameter, value=name.code))
+        value = argument(solution, spot.node, parameter, name)
+        repair = fix(name, edit(solution, spot, "keyword", name=parameter, value=value))
     return finding(
         solution, "device-not-passed", spot,
         f"`{short(solution.code(spot))}` leaves out `{parameter}`, so what it creates "

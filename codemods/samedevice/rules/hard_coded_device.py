@@ -49,6 +49,7 @@ from samedevice.repair import device_names
 from samedevice.rules import _default
 from samedevice.rules._build import (
     NO_NAME,
+    argument,
     edit,
     finding,
     fix,
@@ -495,13 +496,24 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
         ):
             repair = _choice(solution, group.spot)
         elif name is not None:
-            repair = fix(name, edit(solution, spot, "replace", code=name.code))
+            code = _handed(solution, spot, name)
+            repair = fix(name, edit(solution, spot, "replace", code=code))
     return finding(
         solution, RULE, spot,
         f"{short(solution.code(spot))} names one vendor's device: the program cannot run without "
         "it",
         repair, unfixed=unfixed,
     )  # fmt: skip
+
+
+def _handed(solution: Solution, spot: Location, name: DeviceExpression) -> str:
+    """Return the code for a device that is written out, which may be an argument of a call."""
+    parents = solution.programs.parents(spot.path)
+    match parents.get(spot.node):
+        case ast.keyword(arg=str(parameter)) as given:
+            call = parents.get(given)
+            return argument(solution, call, parameter, name) if call is not None else name.code
+    return name.code
 
 
 def _is_fallback(call: ast.AST | None, node: ast.AST) -> bool:

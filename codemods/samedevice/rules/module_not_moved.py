@@ -83,7 +83,7 @@ def unmoved(solution: Solution) -> Iterator[tuple[Group[Built], bool]]:
             continue
         if any(site.in_constructor for site in group.sites):
             continue
-        if _of_the_host(group.spot.node):
+        if _of_the_host(group.spot.node) or _of_components(group.spot.node):
             continue
         if all(o.borrows and not _own_state(o) for o in objects):
             continue  # a wrapper of what a caller built, and moves
@@ -158,6 +158,16 @@ def _of_the_host(call: ast.AST) -> bool:
         and isinstance(part.func, ast.Attribute)
         and part.func.attr == "cpu"
         for part in (*call.args, *(keyword.value for keyword in call.keywords))
+    )
+
+
+def _of_components(call: ast.AST) -> bool:
+    """Tell whether a pipeline is built of another one's parts: it is where they are."""
+    return isinstance(call, ast.Call) and any(
+        keyword.arg is None
+        and isinstance(keyword.value, ast.Attribute)
+        and keyword.value.attr == "components"
+        for keyword in call.keywords
     )
 
 

@@ -18,9 +18,11 @@ from dataclasses import dataclass
 from functools import cache
 
 __all__ = [
+    "OFFLOADING",
     "Fact",
     "accelerator_names",
     "built_for_cuda",
+    "computes",
     "is_pipeline",
     "legacy_dtype",
     "library",
@@ -30,6 +32,11 @@ __all__ = [
     "tensor_attribute",
     "tensor_method",
 ]
+
+#: Methods of diffusers' pipelines that keep their parts on the CPU, and move each to an accelerator
+#: as it computes: without one they raise ("requires accelerator, but not found"). Read from
+#: diffusers 0.35, `pipeline_utils.py`.
+OFFLOADING = ("enable_model_cpu_offload", "enable_sequential_cpu_offload")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +146,13 @@ def is_output_field(name: str) -> bool:
     from samedevice.torchfacts import libraries
 
     return name in libraries.OUTPUT_FIELDS
+
+
+def computes(method: str) -> bool:
+    """Tell whether a method of a library's module gives tensors, as the call of the module does."""
+    from samedevice.torchfacts import libraries
+
+    return method in libraries.COMPUTES
 
 
 def takes_graphs(name: str) -> bool:

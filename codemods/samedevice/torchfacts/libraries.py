@@ -59,6 +59,17 @@ OUTPUT_FIELDS = frozenset(
     )
 )  # fmt: skip
 
+#: Methods of a library's modules that give tensors where the module is, beside its call. Read from
+#: transformers 4.57, diffusers 0.35, timm 1.0, open_clip 3.2, CLIP and efficientnet_pytorch 0.7.
+#: Others of this kind give arrays or texts: `SentenceTransformer.encode`, `MTCNN.detect`.
+COMPUTES = frozenset(
+    (
+        "encode_image", "encode_text", "extract_endpoints", "extract_features", "forward",
+        "forward_features", "forward_head", "generate", "get_image_features",
+        "get_intermediate_layers", "get_text_features",
+    )
+)  # fmt: skip
+
 #: Libraries whose modules take objects that have a device of their own, with what they compute.
 WITH_GRAPHS = frozenset(("dgl",))
 

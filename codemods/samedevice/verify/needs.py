@@ -155,6 +155,10 @@ class _Text:
                 if isinstance(node, ast.Call) and _last(node.func) in ("load", "load_inline"):
                     if _COMPILES.search(ast.unparse(node)):
                         yield node.lineno, "compiles code for CUDA"
+        for name in torchfacts.OFFLOADING:
+            if name in text:
+                said = f"calls {name}, which needs an accelerator"
+                yield from ((node.lineno, said) for node in syntax.calls(tree).get(name, ()))
         built, words = self._built
         if words.search(text):
             for statement in syntax.statements(tree):

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 from samedevice.finding import Edit, Finding
-from samedevice.inference.certainty import ABSENT, PLAIN, UNSEEN
+from samedevice.inference.certainty import ABSENT, ELSEWHERE, PLAIN, UNSEEN
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.verify.own_moves import OwnMoves
@@ -64,12 +64,14 @@ def uncertain(
     """
     moved: dict[ast.AST, list[tuple[Finding, str]]] = {}  # each with where it is only asked
     inserted: dict[tuple[ast.AST, Finding], Edit] = {}  # what moves something that may be absent
+    tensors = set[ast.AST]()  # by what the code does with them
     lines = _Texts(project)
     own = OwnMoves(project, program)
     like: dict[ast.AST, tuple[str, str]] = {}  # what may be of a class that moves by itself
     for finding, edit in _edits(findings, program):
         for node in _receivers(project, edit, lines[edit.path]):
             moved.setdefault(node, []).append((finding, ""))
+            tensors |= {node} if _gives_its_array(node, lines[edit.path]) else set()
             if edit.verb in _INSERTED or edit.verb == "method":
                 inserted[node, finding] = edit
         for node, known in own.moved(edit):
@@ -82,7 +84,7 @@ def uncertain(
                     inserted[node, finding] = edit
     for node, other in certainty(moved, like).items() if moved else ():
         for finding, path in moved[node]:
-            what, objection = other, _objection(project, node, other, path)
+            what, objection = other, _objection(project, node, other, path, tensors)
             if other == ABSENT:
                 at = inserted.get((node, finding))
                 if at is None or _is_needed(project, at, node):
@@ -106,10 +108,13 @@ class _Texts(dict[str, _Lines]):
         return self[path]
 
 
-def _objection(project: Project, node: ast.AST, other: str, path: str) -> str:
+def _objection(
+    project: Project, node: ast.AST, other: str, path: str, tensors: Collection[ast.AST]
+) -> str:
     """Return what cannot be done with an expression, "" if it may well be what is needed."""
     if not path:
-        return "which cannot be moved"
+        sure = other == ELSEWHERE and node in tensors
+        return "" if sure else "which cannot be moved"
     if other == PLAIN or other == UNSEEN and _is_used(project.tree(path), node):
         return ""  # an attribute of its own tells the device of a plain object
     return "which has no device"
@@ -228,6 +233,14 @@ def _receivers(project: Project, edit: Edit, lines: _Lines) -> Iterator[ast.AST]
                 yield node
         elif isinstance(node, (ast.For, ast.AsyncFor)) and edit.verb == "head":
             yield from _first_uses(node, _moved_names(edit))
+
+
+def _gives_its_array(value: ast.AST, lines: _Lines) -> bool:
+    """Tell whether a value is asked for its array, as only a tensor is: `model(x).numpy()`."""
+    return isinstance(value, ast.expr) and any(
+        isinstance(node, ast.Attribute) and node.value is value and node.attr == "numpy"
+        for node in lines.get(value.lineno, ())
+    )
 
 
 def _drawn_from(iterated: ast.expr, lines: _Lines) -> list[ast.Name]:

@@ -37,6 +37,7 @@ from samedevice.inference.values import (
     parameter_of,
 )
 from samedevice.reading import syntax
+from samedevice.torchfacts import OFFLOADING
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -71,7 +72,8 @@ def module_method(
     if owner.cls is None or owner.fact is not None and owner.fact.state:
         # Another method of a library's model (`generate`, `encode`): it computes like a call,
         # and so does a part of one that a class of the project is made of.
-        return nn.call_module(run, owner, args, kwargs, spot, scope)
+        made = nn.call_module(run, owner, args, kwargs, spot, scope)
+        return nn.given_by(owner, name, args, kwargs, made)
     return UNKNOWN
 
 
@@ -79,6 +81,16 @@ def module_method(
 def _moved(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     move_module(run, owner, name, call.args, call.kwargs, call.spot, call.scope)
     return owner
+
+
+@under(_METHODS, *OFFLOADING)
+def _offloaded(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
+    """A pipeline of diffusers whose parts come to the accelerator one by one, as they compute."""
+    owner.moves.append(call.spot)
+    node = run.graph.node(call.spot)
+    run.graph.pin(node, Place.CENTRAL, call.spot)
+    moving.rebase(run, owner, node)
+    return NONE
 
 
 @under(_METHODS, "eval", "train", "half", "float", "double", "bfloat16")

@@ -26,11 +26,13 @@ from samedevice.inference.values import (
     Arg,
     Const,
     Dict,
+    Doubt,
     Scalar,
     Seq,
     Tensor,
     Value,
     parameter_of,
+    surely_tensor,
 )
 from samedevice.torchfacts import Fact
 
@@ -235,6 +237,27 @@ def call_module(
         callee.name.endswith("Loss") and not callee.attrs.keys() & libraries.REDUCES
     )
     return made
+
+
+def given_by(
+    owner: Instance, name: str, args: list[Arg], kwargs: dict[str, Arg], made: Value
+) -> Value:
+    """Return what `owner.name(...)` gives, a method or a part of a library's module.
+
+    A method may give arrays or texts (`model.encode(texts)`), unless it is known, or hands the
+    tensors on that a module of a known library is given.
+    """
+    while owner.parent is not None and not owner.name and owner.fact is None:
+        owner = owner.parent
+    library = owner.name.partition(".")[0]
+    if not isinstance(made, Tensor) or library == "torch" or "convert_to_tensor" in kwargs:
+        return made
+    if torchfacts.library(library):
+        given = [pair for value, where in (*args, *kwargs.values())
+                 for pair in contents.tensors_in(value, where)]  # fmt: skip
+        if torchfacts.computes(name) or any(surely_tensor(tensor) for tensor, _ in given):
+            return made
+    return made.doubted(Doubt.OTHER)
 
 
 def _images() -> Instance:
