@@ -44,7 +44,7 @@ def test_a_program_for_the_cpu_with_a_gap_is_not_converted_by_halves() -> None:
 
 
 def test_the_program_that_decides_is_a_notebook_and_no_cell_of_it() -> None:
-    code = HEAD + "print(model(maker.ones(1, 3)) + model(torch.ones(1, 3)))\n"
+    code = HEAD + "(model(maker.ones(1, 3)) + model(torch.ones(1, 3))).sum().backward()\n"
     cell = {"cell_type": "code", "source": code, "metadata": {}, "outputs": []}
     cell["execution_count"] = None
     text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})

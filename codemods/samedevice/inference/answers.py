@@ -252,12 +252,27 @@ class Answers:
         given = self.interpreter.modules_given.get(scope, {}).get(name)
         return given is not None and self.place(given) is Place.CENTRAL
 
+    def functions_called(self, call: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Yield the functions of the project that a call was evaluated by."""
+        for node, scopes in self.interpreter.all_scopes.items():
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(
+                scope.call is not None and scope.call.node is call for scope in scopes
+            ):
+                yield node
+
     def entry(self, node: PlaceVar, spot: Location, function: ast.AST | None) -> Location:
-        """Return the outermost argument through which a value enters an operation."""
+        """Return the outermost argument through which a value enters an operation.
+
+        What is computed of an argument enters with it, but where it leaves the device again.
+        """
         root = node.find()
+        leaves = self.on_device(root)
         seen: set[ast.AST] = set()
         while function is not None and function not in seen:
-            names = self._parameters_of(spot.node, function)
+            if leaves:
+                names = frozenset(filter(None, (parameter_in(spot.node, function),)))
+            else:
+                names = self._parameters_of(spot.node, function)
             if not names:
                 break  # it is made here, and only lives where some argument does
             seen.add(function)

@@ -45,10 +45,8 @@ def argument(solution: Solution, call: ast.AST, parameter: str, name: DeviceExpr
         return name.code
     said = [
         words.as_text(node, parameter, name.code)
-        for node, scopes in solution.interpreter.all_scopes.items()
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and any(scope.call is not None and scope.call.node is call for scope in scopes)
-        and parameter in syntax.parameters(node)
+        for node in solution.functions_called(call)
+        if parameter in syntax.parameters(node)
     ]
     return said[0] if len(set(said)) == 1 else name.code
 

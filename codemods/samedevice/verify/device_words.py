@@ -71,6 +71,11 @@ class Words:
                 | ast.Call(func=ast.Name(id="max"), args=[argument, ast.Constant(value=1)])
             ):
                 return self.is_device(argument)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Constant(value=str()), attr="join"),
+                args=[ast.List(elts=[first, *_]) | ast.Tuple(elts=[first, *_])],
+            ):
+                return self.is_device(first)  # `":".join([backend, str(index)])`
             case ast.Call(func=func):
                 name = last_name(func)
                 return name in self.names | {"current_accelerator"} or (
