@@ -109,7 +109,8 @@ def restless(project: Project) -> Iterator[Finding]:
     """A fix that never has enough."""
     for source, node in calls(project, "torch.ones"):
         span = source.span(node)
-        fix = Fix((Edit(source.path, span, "method", (("code", ".to('cpu')"),)),))
+        move = f".to('cuda:{source.text.count('.to(')}')"  # another one in each round
+        fix = Fix((Edit(source.path, span, "method", (("code", move),)),))
         yield Finding(source.path, span, "restless", "not yet", fix=fix)
 
 
@@ -140,7 +141,7 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         Project, "incomplete", lambda project, found: [NOTHING_MISSING] * len(found), raising=False
     )
-    monkeypatch.setattr(Project, "doubts", lambda project, expressions: {}, raising=False)
+    monkeypatch.setattr(Project, "doubts", lambda project, *_: {}, raising=False)
     monkeypatch.setattr(check, "tally", lambda project: {})
     monkeypatch.setattr(beside, "bonds", lambda project: Bonds())
     monkeypatch.setattr(beside, "staying", lambda project: ())

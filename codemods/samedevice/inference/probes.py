@@ -92,7 +92,7 @@ def flags(node: ast.Try) -> tuple[Flag, ...]:
 def _set(body: list[ast.stmt]) -> dict[str, tuple[ast.expr, bool]]:
     """Return the names and attributes that a block sets to True or False."""
     found: dict[str, tuple[ast.expr, bool]] = {}
-    for each in body:
+    for each in syntax.certain(body):
         match each:
             case ast.Assign(
                 targets=[ast.Name() | ast.Attribute(value=ast.Name()) as target],
