@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -269,10 +268,8 @@ class Answers:
         leaves = self.on_device(root)
         seen: set[ast.AST] = set()
         while function is not None and function not in seen:
-            if leaves:
-                names = frozenset(filter(None, (parameter_in(spot.node, function),)))
-            else:
-                names = self._parameters_of(spot.node, function)
+            direct = frozenset({parameter_in(spot.node, function)} - {""})
+            names = direct if leaves else self._parameters_of(spot.node, function)
             if not names:
                 break  # it is made here, and only lives where some argument does
             seen.add(function)
@@ -300,7 +297,7 @@ class Answers:
             return frozenset({name})
         match node:
             case ast.Name(id=name) if name not in within:
-                value = _bound_once(function).get(name)
+                value = syntax.bound_once(function).get(name)
                 parts = [value] if value is not None else []
                 within |= {name}
             case ast.BinOp(left=left, right=right):
@@ -330,23 +327,6 @@ class Answers:
             return False
         fact = torchfacts.lookup(f"{held.name}.{rest}" if rest else held.name)
         return fact is not None and fact.kind in ("op", "view", "like") and bool(fact.tensors)
-
-
-@syntax.per_node
-def _bound_once(function: ast.AST) -> dict[str, ast.expr]:
-    """Return the values of the names that a function binds in one place."""
-    stores = Counter(
-        node.id
-        for node in syntax.walk(function)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    )
-    return {
-        target.id: node.value
-        for node in syntax.walk(function)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name) and stores[target.id] == 1
-    }
 
 
 def is_parameter(node: ast.AST, function: ast.AST) -> bool:

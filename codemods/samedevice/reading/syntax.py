@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
@@ -325,6 +326,35 @@ def parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
     return known
 
 
+@per_node
+def bound_once(code: ast.AST) -> dict[str, ast.expr]:
+    """Return the values of the names that some code binds in one place."""
+    stores = Counter(
+        node.id
+        for node in walk(code)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    )
+    return {
+        target.id: node.value
+        for node in walk(code)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and stores[target.id] == 1
+    }
+
+
+def set_on_self(code: ast.AST) -> set[str]:
+    """Return the attributes of `self` that some code sets."""
+    return {
+        node.attr
+        for node in walk(code)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    }
+
+
 class Parents:
     """The parent of each node of a file; only what is asked about is walked.
 
@@ -354,6 +384,11 @@ class Parents:
             if isinstance(block, list) and statement in block:
                 return block
         return []
+
+    def behind(self, statement: ast.AST) -> list[ast.stmt]:
+        """Return the statements that follow one in its block."""
+        block = self.block(statement)
+        return next((block[at:] for at, each in enumerate(block, 1) if each is statement), [])
 
     def _walk_one(self, line: int) -> bool:
         """Walk the first statement with that line (any for 0); tell whether there was one."""

@@ -23,7 +23,6 @@ _OF_NUMBERS = frozenset(
     )
 )  # fmt: skip
 _SHAPES = frozenset(("ndim", "new_zeros", "permute", "shape", "unsqueeze", "view"))
-_BLOCKS = ("body", "orelse", "finalbody")
 
 
 def described_by(node: ast.AST, around: ast.AST) -> Iterator[tuple[str, bool]]:
@@ -71,7 +70,7 @@ def met_by(solution: Solution, spot: Location) -> Iterator[tuple[str, bool]]:
             return
     names = _torch(solution.view(Imports), spot.path)
     bound: set[str] = set()  # too late: it is another value there, or none
-    for later in _following(solution, spot.path, statement):
+    for later in solution.programs.parents(spot.path).behind(statement):
         said = [node for node in syntax.walk(later) if isinstance(node, ast.Name)]
         if any(node.id == made for node in said):
             for node in syntax.walk(later):
@@ -91,14 +90,6 @@ def _is_chain(value: ast.AST, made: ast.AST) -> bool:
             return False
         value = value.func.value
     return True
-
-
-def _following(solution: Solution, path: str, statement: ast.stmt) -> Iterator[ast.stmt]:
-    """Yield the statements of a block behind one, until one binds what it does not only read."""
-    outer = solution.programs.parents(path).get(statement)
-    for block in (getattr(outer, name, None) for name in _BLOCKS):
-        if isinstance(block, list) and statement in block:
-            yield from block[block.index(statement) + 1 :]
 
 
 def _torch(imports: Imports, path: str) -> dict[str, str]:

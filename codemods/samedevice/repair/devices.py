@@ -344,7 +344,7 @@ class DeviceNames:
     def _binds(self, klass: Class, attr: str, planned: Location | None) -> bool:
         """Tell whether objects of a class have an attribute, as far as its code tells."""
         return any(
-            attr in _set_on_self(each.node)
+            attr in syntax.set_on_self(each.node)
             or each.lookup(attr) is not None
             or planned is not None
             and planned.path == each.scope.path
@@ -379,7 +379,7 @@ class DeviceNames:
         code = "next(self.parameters()).device"
         func = group.first.scope.func
         module = self.reach.module_of(group.first.scope)
-        set_here = _set_on_self(func.node) if func is not None else set()
+        set_here = syntax.set_on_self(func.node) if func is not None else set()
         if module is not None and not handing.has_parameters(module, set_here):
             other = _first_buffer(module) or self._beside(group, module)
             return self._of_module(other)
@@ -786,18 +786,6 @@ def _first_buffer(module: Instance) -> str:
         if isinstance(value, Tensor) and name.isidentifier() and module.holds(value):
             return name
     return ""
-
-
-def _set_on_self(function: ast.AST) -> set[str]:
-    """Return the attributes of `self` that a function sets."""
-    return {
-        node.attr
-        for node in syntax.walk(function)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "self"
-    }
 
 
 def _stored(body: list[ast.stmt]) -> set[str]:

@@ -119,7 +119,7 @@ def kind_at(tree: ast.Module, parents: Parents, place: ast.AST, device: str) -> 
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 above = (statement.end_lineno or 0) < line
-                if above and _says_kind(value, device) and _bound_once(tree, name):
+                if above and _says_kind(value, device) and name in syntax.bound_once(tree):
                     return name
     return ""
 
@@ -136,15 +136,6 @@ def _says_kind(value: ast.expr, device: str) -> bool:
         case ast.Attribute(value=held, attr="type"):
             return ast.unparse(held) == device
     return False
-
-
-def _bound_once(tree: ast.Module, name: str) -> bool:
-    stores = [
-        node
-        for node in syntax.walk(tree)
-        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-    ]
-    return len(stores) == 1
 
 
 def _is_choice(value: ast.expr) -> bool:

@@ -475,20 +475,12 @@ def _insert(solution: Solution, spot: Location, code: str) -> list[Edit]:
     inside = isinstance(spot.node, (ast.For, ast.AsyncFor, ast.With))
     verb: Verb = "head" if inside else "after"
     edits = [edit(solution, spot, verb, code=code)]
-    for later in () if inside else _behind(solution, spot):
+    parents = solution.programs.parents(spot.path)
+    for later in () if inside else parents.behind(spot.node):
         if solution.code(Location(spot.path, later)) == code:
             edits.append(edit(solution, Location(spot.path, later), "delete"))
             break
     return edits
-
-
-def _behind(solution: Solution, spot: Location) -> list[ast.stmt]:
-    """Return the statements that follow one in its block."""
-    outer = solution.programs.parents(spot.path).get(spot.node)
-    for block in (getattr(outer, name, None) for name in ("body", "orelse", "finalbody")):
-        if isinstance(block, list) and spot.node in block:
-            return block[block.index(spot.node) + 1 :]
-    return []
 
 
 def _head(spot: Location) -> Location:

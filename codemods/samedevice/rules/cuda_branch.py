@@ -182,7 +182,7 @@ class _Branches:
             n: name for n, name in names.items() if name is not None
         }
         verb: Verb = "body" if positive == {True} else "orelse"
-        rest = self._behind(path, node)
+        rest = self.solution.programs.parents(path).behind(node)
         plain, without = _plain(taken), _plain(other)
         edits: list[Edit] | None = None
         stays = self._stays(group, known)
@@ -355,11 +355,6 @@ class _Branches:
             code = self._moved(spot.path, on, known)
             edits = [edit(self.solution, spot, "replace", code=code)]
             yield self._finding(spot, _MESSAGE, known.values(), edits)
-
-    def _behind(self, path: str, node: ast.If) -> list[ast.stmt]:
-        """Return the statements behind an `if` in its block."""
-        block = self.solution.programs.parents(path).block(node)
-        return block[block.index(node) + 1 :] if block else []
 
     def _finding(
         self, spot: Location, message: str, names: Iterable[DeviceExpression], edits: Sequence[Edit]

@@ -531,8 +531,7 @@ def _run(solution: Solution, path: str, statement: ast.stmt, done: set[ast.AST])
 
     kind = new(statement)
     run = [statement]
-    block = solution.programs.parents(path).block(statement)
-    for each in block[block.index(statement) + 1 :] if block else ():
+    for each in solution.programs.parents(path).behind(statement):
         if each in done or not is_runtime(each) or new(each) != kind:
             break
         run.append(each)

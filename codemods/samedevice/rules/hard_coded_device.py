@@ -207,7 +207,7 @@ def _taken_back(parents: syntax.Parents, statement: ast.Assign) -> bool:
     `device = "cuda"`, and below `if not torch.cuda.is_available(): device = "cpu"`."""
     (target, *others) = statement.targets
     name = ast.unparse(target)
-    for each in _behind(parents, statement) if not others else ():
+    for each in parents.behind(statement) if not others else ():
         if isinstance(each, ast.If) and "is_available" in ast.unparse(each.test):
             arms = [part for part in (*each.body, *each.orelse) if isinstance(part, ast.Assign)]
             return any(ast.unparse(part.targets[0]) == name for part in arms)
@@ -428,9 +428,9 @@ def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tupl
     if repair is None or statement is None:
         return repair, NO_NAME
     parents = solution.programs.parents(spot.path)
-    behind, outer = _behind(parents, statement), parents.get(statement)
+    behind, outer = parents.behind(statement), parents.get(statement)
     while isinstance(outer, ast.stmt) and statement in syntax.certain([outer]):
-        behind += _behind(parents, outer)
+        behind += parents.behind(outer)
         outer = parents.get(outer)
     hides = functools.partial(solution.programs.hides_some, spot.path)
     at = next((n for n, each in enumerate(behind) if hides(each)), None)
@@ -782,7 +782,7 @@ def _moved_on(solution: Solution, spot: Location) -> bool:
             pass
         case _:
             return False
-    match next(iter(_behind(parents, statement)), None):
+    match next(iter(parents.behind(statement)), None):
         case ast.Assign(
             targets=[ast.Name(id=again)],
             value=ast.Call(
@@ -792,12 +792,6 @@ def _moved_on(solution: Solution, spot: Location) -> bool:
         ) if name == again == source:
             return tests_devices(where)
     return False
-
-
-def _behind(parents: syntax.Parents, statement: ast.stmt) -> list[ast.stmt]:
-    """Return the statements behind one in its block."""
-    block = parents.block(statement)
-    return block[block.index(statement) + 1 :] if block else []
 
 
 def _under_guard(solution: Solution, group: SiteGroup) -> bool:

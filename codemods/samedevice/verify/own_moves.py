@@ -76,14 +76,7 @@ class OwnMoves:
             for part in klass.body:
                 if isinstance(part, ast.FunctionDef):
                     methods.setdefault(part.name, part)
-            has |= {
-                node.attr
-                for node in ast.walk(klass)
-                if isinstance(node, ast.Attribute)
-                and isinstance(node.ctx, ast.Store)
-                and isinstance(node.value, ast.Name)
-                and node.value.id == "self"
-            }
+            has |= syntax.set_on_self(klass)
             bases = [ast.unparse(base) for base in klass.bases]
             queue += [base for base in bases if base not in _PLAIN_BASES | seen]
             seen.update(bases)
