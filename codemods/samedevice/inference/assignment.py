@@ -13,6 +13,7 @@ from samedevice.inference import (
     choices,
     classes,
     contents,
+    escapes,
     expressions,
     functions,
     iteration,
@@ -169,6 +170,8 @@ def set_attribute(
         optimizers.trained(run, owner)
     elif isinstance(owner, Tensor) and isinstance(value, Tensor):
         _set_part(run, owner, attr, value)
+    else:
+        escapes.stored(run, owner, value, Location(scope.path, statement), scope)
 
 
 def _takes_away(node: ast.AST) -> bool:
@@ -378,6 +381,8 @@ def set_item(
         subscripts.index_array(run, key, index, scope)
     elif isinstance(owner, Instance):
         _set_in_instance(run, owner, key, value, scope, index)
+    else:
+        escapes.stored(run, owner, value, Location(scope.path, stmt), scope)
 
 
 def _registry_of(run: Interpreter, node: ast.expr, value: Value, scope: Scope) -> Value | None:

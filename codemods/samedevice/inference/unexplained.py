@@ -15,7 +15,16 @@ from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.objects import Method, Scope
 from samedevice.inference.open_events import MetUnknown, UnknownDevice
 from samedevice.inference.sites import SiteGroup
-from samedevice.inference.values import UNKNOWN, Arg, Const, Scalar, Tensor, Value, surely_tensor
+from samedevice.inference.values import (
+    UNKNOWN,
+    Arg,
+    Const,
+    Device,
+    Scalar,
+    Tensor,
+    Value,
+    surely_tensor,
+)
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -29,6 +38,9 @@ def called(run: Interpreter, node: ast.Call, args: list[Arg], kwargs: dict[str, 
     """Note a call of which nothing is known, with the places of the tensors that it is given."""
     given = (*args, *kwargs.values())
     run.answers[node] = [v.node for v, _ in given if isinstance(v, Tensor) and surely_tensor(v)]
+    device = next((value for value, _ in given if isinstance(value, Device)), None)
+    if device is not None:
+        run.placed[node] = device.node
 
 
 def bound(targets: list[ast.expr], value: ast.expr, scope: Scope) -> None:
@@ -37,6 +49,11 @@ def bound(targets: list[ast.expr], value: ast.expr, scope: Scope) -> None:
         for each in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
             if isinstance(each, ast.Name):
                 scope.answers[each.id] = value
+
+
+def placed(run: Interpreter, node: ast.AST, scope: Scope) -> PlaceVar | None:
+    """Return the place of the device that the call was given from which something is taken."""
+    return run.placed.get(_source(node, scope))
 
 
 def met(run: Interpreter, value: Value, spot: Location, tensor: Value, scope: Scope) -> None:
