@@ -298,6 +298,11 @@ def compare_device(
 ) -> Value:
     """Return what a comparison of devices says: whether the accelerator is used, often."""
     right = values[0]
+    if isinstance(left, Device) and left.number and left.of_value:  # `x.get_device() >= 0`
+        means = index_means(node)
+        asked = DeviceTest(means is not False)
+        asked.of_value = True
+        return asked if means is not None else SCALAR
     text = next(
         (v.value for v in (left, right) if isinstance(v, Const) and isinstance(v.value, str)),
         None,

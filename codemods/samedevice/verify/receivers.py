@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 from samedevice.finding import Edit, Finding
-from samedevice.inference.certainty import ABSENT, ELSEWHERE, PLAIN, UNSEEN
+from samedevice.inference.certainty import ABSENT, ELSEWHERE, OBJECT, PLAIN, UNSEEN, UNSHOWN
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.verify.own_moves import OwnMoves
@@ -24,6 +24,8 @@ _OF_TENSORS = frozenset(
      "new_zeros", "permute", "requires_grad", "unsqueeze")
 )  # fmt: skip
 _TAKES_OTHERS = ("tensor", "as_tensor", "from_numpy", "is_tensor", "save", "load", "device", "Size")
+#: What is not known of a name may be seen where it is used.
+_OPEN = (UNSEEN, UNSHOWN)
 _STATEMENTS = ("before", "after", "replace_statement")
 _INSERTED = ("before", "after", "head")
 
@@ -114,8 +116,8 @@ def _objection(
     """Return what cannot be done with an expression, "" if it may well be what is needed."""
     if not path:
         sure = other == ELSEWHERE and node in tensors
-        return "" if sure else "which cannot be moved"
-    if other == PLAIN or other == UNSEEN and _is_used(project.tree(path), node):
+        return "" if sure or other == OBJECT else "which cannot be moved"
+    if other == PLAIN or other in _OPEN and _is_used(project.tree(path), node):
         return ""  # an attribute of its own tells the device of a plain object
     return "which has no device"
 
