@@ -11,6 +11,7 @@ from samedevice.inference import (
     choices,
     conditions,
     devices,
+    narrowing,
     operators,
     spelled,
     unexplained,
@@ -206,6 +207,9 @@ def operate(
 
 @evaluates(ast.Compare)
 def _comparison(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
+    asked = narrowing.is_type(run, node, scope)
+    if asked is not None:
+        return asked
     left = run.eval(node.left, scope)
     values = [run.eval(part, scope) for part in node.comparators]
     device = next((v for v in (left, *values) if isinstance(v, Device)), None)

@@ -24,6 +24,9 @@ _OF_TENSORS = frozenset(
      "new_zeros", "permute", "requires_grad", "unsqueeze")
 )  # fmt: skip
 _TAKES_OTHERS = ("tensor", "as_tensor", "from_numpy", "is_tensor", "save", "load", "device", "Size")
+#: What code expects where it catches what torch says of a value that is no tensor.
+_OF_OTHERS = ("AttributeError", "Exception", "TypeError", "(AttributeError, TypeError)",
+              "(TypeError, AttributeError)")  # fmt: skip
 #: What is not known of a name may be seen where it is used.
 _OPEN = (UNSEEN, UNSHOWN)
 _STATEMENTS = ("before", "after", "replace_statement")
@@ -73,6 +76,8 @@ def uncertain(
     for finding, edit in _edits(findings, program):
         for node in _receivers(project, edit, lines[edit.path]):
             moved.setdefault(node, []).append((finding, ""))
+            if _is_refused(project.tree(edit.path), node):
+                yield finding, f"`{_short(node)}` may be no tensor: torch has just refused it"
             tensors |= {node} if _gives_its_array(node, lines[edit.path]) else set()
             if edit.verb in _INSERTED or edit.verb == "method":
                 inserted[node, finding] = edit
@@ -108,6 +113,36 @@ class _Texts(dict[str, _Lines]):
     def __missing__(self, path: str) -> _Lines:
         self[path] = _by_line(self._project.tree(path))
         return self[path]
+
+
+def _is_refused(tree: ast.Module | None, node: ast.AST) -> bool:
+    """Tell whether a value is used where torch has just raised for it: `except TypeError:`."""
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    line = getattr(node, "lineno", 0)
+    refused = _refused(tree) if tree is not None else ()
+    return any(first <= line <= last and names & given for first, last, given in refused)
+
+
+@syntax.per_node
+def _refused(tree: ast.Module) -> tuple[tuple[int, int, frozenset[str]], ...]:
+    """Return the lines of the handlers for what is no tensor, and the names that torch got."""
+    found = []
+    for each in syntax.walk(tree):
+        if isinstance(each, ast.Try):
+            given = frozenset(
+                arg.id
+                for call in syntax.walk_all(each.body)
+                if isinstance(call, ast.Call)
+                and syntax.dotted(call.func).partition(".")[0] in ("torch", "F")
+                for arg in call.args
+                if isinstance(arg, ast.Name)
+            )
+            found += [
+                (handler.lineno, handler.end_lineno or 0, given)
+                for handler in each.handlers
+                if handler.type is None or ast.unparse(handler.type) in _OF_OTHERS
+            ]
+    return tuple(found)
 
 
 def _objection(
