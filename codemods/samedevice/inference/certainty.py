@@ -23,6 +23,7 @@ from samedevice.inference.values import (
     Doubt,
     Scalar,
     Seq,
+    Shown,
     Tensor,
     Unknown,
     Value,
@@ -33,8 +34,12 @@ from samedevice.reading.project import Project
 UNSEEN = "something unknown"
 #: What an object is that has no `.to`; a device it may have, perhaps by the same fix.
 PLAIN = "an object that is no module"
+#: What is asked for something that no tensor has; it may well have a `.to`.
+OBJECT = "an object that is no tensor"
 #: What is absent on some path: an expression that only a tensor can be in has none there.
 ABSENT = "None"
+#: What only the name of its use suggests: nothing that was done with it is done with tensors alone.
+UNSHOWN = "no tensor: nothing here shows that it is one"
 #: What is a tensor on one path, as far as is known, and may be a number or an array on another.
 ELSEWHERE = "no tensor on another path"
 
@@ -75,6 +80,9 @@ _TEXTS = {
 _NAMELESS = {
     _ABSENT: "may be None", _PLANNED: "may not be set yet", _UNKNOWN: f"may be {UNSEEN}",
 }  # fmt: skip
+_SHOWN = {Shown.OBJECT: OBJECT, Shown.MAPPING: "a mapping", Shown.LIST: "a list"}
+#: What counts only where an expression is nothing else.
+_LAST = (ABSENT, OBJECT)
 _LOADED = "an entry of a loaded file"
 
 #: What has no methods of a tensor, by its place in a number of kinds.
@@ -135,7 +143,10 @@ class Watcher(Interpreter):
                 kind = _constant_kind(value)
             elif value.__class__ is Instance:
                 kind = _kind_of(value)
-            elif self.symbolic or value.__class__ is Union or value.opaque:  # type: ignore[attr-defined]
+            elif (
+                self.symbolic or value.__class__ is Union or value.opaque  # type: ignore[attr-defined]
+                or not value.node.is_tensor  # type: ignore[attr-defined]
+            ):  # fmt: skip
                 self._hold(node, value)  # what nobody calls may call it further on
             elif value.doubt is Doubt.OTHER:  # type: ignore[attr-defined]
                 kind = _ELSEWHERE
@@ -194,7 +205,7 @@ class Watcher(Interpreter):
             others = {text for kind, text in _TEXTS.items() if kinds & kind}
             others |= {_other(value) for value in self._held_back.get(node, {}).values()} - {""}
             if others:
-                found[node] = min(others - {ABSENT}, default=ABSENT)
+                found[node] = min(others, key=lambda what: (what in _LAST, what))
         return found
 
 
@@ -242,8 +253,11 @@ def _other(value: Value) -> str:
             return ELSEWHERE
         if value.doubt is Doubt.ABSENT:
             return ABSENT
-        loaded = value.opaque and isinstance(value.site, Loaded)
-        return _LOADED if loaded and not value.node.find().is_tensor else ""
+        if value.shown is not Shown.NOTHING and (value.opaque or value.site is None):
+            return _SHOWN[value.shown]
+        if value.node.find().is_tensor:
+            return ""
+        return _LOADED if value.opaque and isinstance(value.site, Loaded) else UNSHOWN
     if value is NONE or value is NOTHING:
         return ""  # None has no device that could be asked for, and nobody meets a member of []
     if isinstance(value, Instance):

@@ -199,6 +199,8 @@ def _where(solution: Solution, group: Group[DeviceOf]) -> Iterator[Finding]:
         return
     if group.first.device.text and solution.is_stored(spot.node):
         return  # a text stays a text
+    if group.first.device.number and not _only_says_where(solution, spot):
+        return  # a number that the code asks or counts with stays one, and -1 is the CPU's
     code = f"{ast.unparse(group.first.of)}.device"
     parent = solution.programs.parents(spot.path).get(spot.node)
     edits: tuple[Edit, ...] = (edit(solution, spot, "replace", code=code),)
@@ -214,6 +216,30 @@ def _where(solution: Solution, group: Group[DeviceOf]) -> Iterator[Finding]:
         f"`{short(solution.code(spot))}` is no other device than CUDA's, or the CPU",
         Fix(edits, erasure=RULE),
     )  # fmt: skip
+
+
+def _only_says_where(solution: Solution, spot: Location) -> bool:
+    """Tell whether a number of a GPU that has a name is only used as a `torch.device` can be."""
+    parents, home = solution.programs.parents(spot.path), solution.programs.function_of(spot)
+    match parents.get(spot.node):
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            pass
+        case around:
+            return not isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Compare))
+    return home is not None and all(
+        _says_where(node, parents)
+        for node in syntax.walk(home)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    )
+
+
+def _says_where(node: ast.Name, parents: syntax.Parents) -> bool:
+    match parents.get(node):
+        case ast.Call(func=ast.Attribute(attr="to" | "cuda"), args=[first, *_]):
+            return first is node
+        case ast.keyword(arg="device"):
+            return True
+    return False
 
 
 def _handle(solution: Solution, group: SiteGroup, how: Asked, handles: Handles) -> Fix | None:

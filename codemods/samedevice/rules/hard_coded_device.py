@@ -491,6 +491,7 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
             unfixed = f"it stands in for `{name.code}`, where that is left out"
         elif name is not None and (
             _is_another(solution, group, name)
+            or _sets_it(solution, spot, name)
             or bool(name.resolvers)
             and _is_fallback(parent, group.spot.node)
         ):
@@ -636,25 +637,49 @@ def _is_counted(solution: Solution, spot: Location) -> bool:
     if not (isinstance(node, ast.Constant) and type(node.value) is int):
         return False
     parents = solution.programs.parents(spot.path)
-    parent = parents.get(node)
-    if isinstance(parent, (ast.List, ast.Tuple)):
+    if isinstance(parents.get(node), (ast.List, ast.Tuple)):
         return True
+    return any(_compares(function, name) for function, name in _given_to(solution, spot))
+
+
+def _given_to(solution: Solution, spot: Location) -> Iterator[tuple[ast.FunctionDef, str]]:
+    """Yield the functions of the program that an argument may be given to, by the called name, each
+    with its parameter."""
+    parents = solution.programs.parents(spot.path)
+    parent = parents.get(spot.node)
     call = parents.get(parent) if isinstance(parent, ast.keyword) else parent
     if not isinstance(call, ast.Call):
-        return False
+        return
     called = ast.unparse(call.func).rpartition(".")[2]
     for path in solution.programs.of(spot.path):
         for function in syntax.walk(solution.project.tree(path) or ast.Module([], [])):
             if isinstance(function, ast.FunctionDef) and function.name == called:
                 given = [each.arg for each in function.args.args]
+                given = given[1:] if given[:1] == ["self"] else given
                 if isinstance(parent, ast.keyword):
-                    name = parent.arg or ""
-                else:
-                    index = call.args.index(node)
-                    name = given[index] if index < len(given) else ""
-                if _compares(function, name):
-                    return True
-    return False
+                    yield function, parent.arg or ""
+                elif spot.node in call.args[: len(given)]:
+                    yield function, given[call.args.index(spot.node)]
+
+
+def _sets_it(solution: Solution, spot: Location, name: DeviceExpression) -> bool:
+    """Tell whether a method is given what its object has under the name from then on: `self.device`
+    in `self.use("cuda")` says only what it was before."""
+    owner, _, attr = name.code.rpartition(".")
+    parents = solution.programs.parents(spot.path)
+    parent = parents.get(spot.node)
+    match parents.get(parent) if isinstance(parent, ast.keyword) else parent:
+        case ast.Call(func=ast.Attribute(value=receiver)) if owner == ast.unparse(receiver):
+            pass
+        case _:
+            return False
+    return any(
+        isinstance(node, ast.Assign)
+        and any(isinstance(to, ast.Attribute) and to.attr == attr for to in node.targets)
+        and any(isinstance(part, ast.Name) and part.id == given for part in ast.walk(node.value))
+        for function, given in _given_to(solution, spot)
+        for node in syntax.walk(function)
+    )
 
 
 def _compares(function: ast.FunctionDef, name: str) -> bool:

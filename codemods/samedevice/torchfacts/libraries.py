@@ -215,6 +215,9 @@ NUMPY: list[Entry] = [
     # It calls x.squeeze(), wherever that is.
     # They read the attribute of that name, and copy nothing.
     ("query", "numpy.shape numpy.ndim", {"params": ("a",), "out": "scalar"}),
+    # They ask of which class something is.
+    ("query", "numpy.isscalar numpy.iterable", _SCALAR),
+    ("query", "scipy.sparse.issparse scipy.sparse.isspmatrix", _SCALAR),
     ("passthrough", "numpy.squeeze", {"params": ("a",), "out": "follows0"}),
     (
         "pure",
