@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from samedevice.inference import choices, worth
+from samedevice.inference import choices, looks, worth
 from samedevice.inference.events import (
     Built,
     Cloned,
@@ -219,8 +219,7 @@ class Policy:
         if not given or self._rest is not None and self._rest.active:
             return set()
         settled = self._of_processes()
-        runs = self._without_device(self._active_files())
-        free = [reached for reached in runs if not reached & settled]
+        free = (each for each in self._without_device(self._active_files()) if not each & settled)
         return set().union(*(reached for reached in free if reached & given))
 
     def _active_files(self, *, chosen: bool = False) -> set[str]:
@@ -250,7 +249,8 @@ class Policy:
         what they would have on the device, it would have there, too.
         """
         settled, active = self.left_alone(), self._active_files()
-        waiting = [reached for reached in self._without_device(active) if reached & self.worthwhile]
+        free = [files for files in self._without_device(active) if files & self.worthwhile]
+        waiting = [files for files in free if not looks.only_looks(self.solution, files)]
         alone = {path for reached in waiting if reached & settled for path in reached}
         waiting = [reached for reached in waiting if not reached & settled]
         building = self.building() if alone else set()

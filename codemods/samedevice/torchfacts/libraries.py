@@ -50,6 +50,11 @@ BUILT_FOR_CUDA = frozenset(
     )
 )  # fmt: skip
 
+#: Functions that raise where their model is not on CUDA, of packages that are built without, too.
+#: Read from apex 0.1 (`amp/_initialize.py`: "provide a model with parameters located on a CUDA
+#: device"), which asks only where it is not told to be off.
+CALLED_ON_CUDA = ("apex.amp.initialize",)
+
 #: Fields of what a model of a library gives that hold tensors, all where the model is. Read from
 #: transformers 4.57 (`modeling_outputs.py`, the models of CLIP) and the outputs of diffusers 0.35.
 OUTPUT_FIELDS = frozenset(
