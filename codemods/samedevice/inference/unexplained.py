@@ -16,6 +16,7 @@ from samedevice.inference.objects import Method, Scope
 from samedevice.inference.open_events import MetUnknown, UnknownDevice
 from samedevice.inference.sites import SiteGroup
 from samedevice.inference.values import UNKNOWN, Arg, Const, Scalar, Tensor, Value, surely_tensor
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -44,9 +45,26 @@ def met(run: Interpreter, value: Value, spot: Location, tensor: Value, scope: Sc
     if value is not UNKNOWN or not isinstance(tensor, Tensor) or not surely_tensor(tensor):
         return
     source = _source(spot.node, scope)
-    if source in run.answers:
+    if source in run.answers and not _stops(run, source, scope):
         given = tuple(run.answers[source])
         run.record(MetUnknown(spot, tensor.node, scope, given=given))
+
+
+def _stops(run: Interpreter, node: ast.AST, scope: Scope) -> bool:
+    """Tell whether a program stops at a call: what is called begins with a name without meaning.
+
+    What stands behind it is decided, then: no machine comes to it.
+    """
+    for _ in range(_HOPS):
+        while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        if not isinstance(node, ast.Name):
+            return False
+        if node.id not in scope.answers:
+            tree = run.project.tree(scope.path)
+            return tree is not None and syntax.is_undefined(tree, node.id)
+        node = scope.answers[node.id]
+    return False
 
 
 def is_of_call(value: Value, node: ast.AST, scope: Scope) -> bool:
