@@ -15,7 +15,16 @@ from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.objects import Method, Scope
 from samedevice.inference.open_events import MetUnknown, UnknownDevice
 from samedevice.inference.sites import SiteGroup
-from samedevice.inference.values import UNKNOWN, Arg, Const, Scalar, Tensor, Value, surely_tensor
+from samedevice.inference.values import (
+    UNKNOWN,
+    Arg,
+    Const,
+    Dict,
+    Scalar,
+    Tensor,
+    Value,
+    surely_tensor,
+)
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -72,7 +81,11 @@ def is_of_call(value: Value, node: ast.AST, scope: Scope) -> bool:
     given."""
     if isinstance(value, Scalar) or isinstance(value, Method) and isinstance(value.receiver, Const):
         return True
-    return value is UNKNOWN and isinstance(_source(node, scope), ast.Call)
+    source = _source(node, scope) if value is UNKNOWN else None
+    if isinstance(source, ast.Name):  # a mapping that the program fills with what it reads
+        held = scope.lookup(source.id)
+        return isinstance(held, Dict) and held.element is UNKNOWN
+    return isinstance(source, ast.Call)
 
 
 def _source(node: ast.AST, scope: Scope, hops: int = _HOPS) -> ast.AST:
