@@ -45,6 +45,7 @@ from samedevice.inference.objects import (
 )
 from samedevice.inference.values import (
     ARRAY,
+    DEVICE,
     SCALAR,
     UNKNOWN,
     Const,
@@ -379,10 +380,18 @@ def set_item(
         if not (number and arrays.is_element(run, owner_node, key, index, scope)):
             libraries.demand_host(run, value, spot, scope, "numpy")
         subscripts.index_array(run, key, index, scope)
+    elif isinstance(owner, External) and owner.name == "os.environ" and isinstance(key, Const):
+        run.trail.put(run.variables, key.value, value if _names_device(value) else UNKNOWN)
     elif isinstance(owner, Instance):
         _set_in_instance(run, owner, key, value, scope, index)
     else:
         escapes.stored(run, owner, value, Location(scope.path, stmt), scope)
+
+
+def _names_device(value: Value) -> bool:
+    """Tell whether a text names an accelerator, or a device is one."""
+    text = value.value if isinstance(value, Const) else None
+    return isinstance(value, Device) or isinstance(text, str) and bool(DEVICE.fullmatch(text))
 
 
 def _registry_of(run: Interpreter, node: ast.expr, value: Value, scope: Scope) -> Value | None:

@@ -51,6 +51,8 @@ class Context:
     #: How often each function was evaluated.
     contexts: dict[ast.AST, int] = field(default_factory=dict, init=False)
     evaluated: set[ast.AST] = field(default_factory=set, init=False)
+    #: The variables of the environment that the program sets to the name of a device.
+    variables: dict[object, Value] = field(default_factory=dict, init=False)
     #: Expensive arithmetic, and the file whose code asks for it.
     seeds: list[tuple[PlaceVar, Location, Scope, str]] = field(default_factory=list, init=False)
     #: The files whose code, when it runs, multiplies matrices or takes gradients.

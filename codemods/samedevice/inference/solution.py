@@ -22,6 +22,7 @@ from samedevice.inference.events import (
     HostDemand,
     ModuleMoved,
     PlainContainer,
+    PlainTensor,
 )
 from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.interpret import Interpreter
@@ -147,7 +148,7 @@ class Solution(Answers):
     def groups(self, event: type[_Event]) -> Iterator[Group[_Event]]:
         """Return the places of an event that may be changed, in the order of evaluation."""
         for group in self.all_groups(event):
-            if group.first.in_worker or self.policy.managed(group.spot.path):
+            if group.first.in_worker or self._is_managed(group):
                 continue
             if isinstance(group.first, _MADE):
                 wanted = [site for site in group.sites if not site.stays]
@@ -156,6 +157,11 @@ class Solution(Answers):
                 if len(wanted) < len(group.sites):
                     group = Group(group.spot, wanted)
             yield group
+
+    def _is_managed(self, group: Group[_Event]) -> bool:
+        """Tell whether others decide what is there: a library moves no plain tensor of a module."""
+        plain, path = isinstance(group.first, PlainTensor), group.spot.path
+        return self.policy.managed(path) and not (plain and self.programs.moves_modules(path))
 
     def groups_at(self, event: type[_Event], node: ast.AST) -> Sequence[Group[_Event]]:
         """Return the places of an event that are this node and may be changed: one, or none."""
@@ -198,10 +204,6 @@ class Solution(Answers):
             for site in group.sites
             if site.node is not None
         }
-
-    def code_of(self, path: str, node: ast.AST) -> str:
-        """Return an expression as it is written."""
-        return self.project.sources[path].segment(node)
 
     def place_of(self, group: SiteGroup) -> Place:
         """Return the strongest requirement on where the value of a site is."""

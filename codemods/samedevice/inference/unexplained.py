@@ -20,11 +20,13 @@ from samedevice.inference.values import (
     Arg,
     Const,
     Device,
+    Dict,
     Scalar,
     Tensor,
     Value,
     surely_tensor,
 )
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -61,9 +63,26 @@ def met(run: Interpreter, value: Value, spot: Location, tensor: Value, scope: Sc
     if value is not UNKNOWN or not isinstance(tensor, Tensor) or not surely_tensor(tensor):
         return
     source = _source(spot.node, scope)
-    if source in run.answers:
+    if source in run.answers and not _stops(run, source, scope):
         given = tuple(run.answers[source])
         run.record(MetUnknown(spot, tensor.node, scope, given=given))
+
+
+def _stops(run: Interpreter, node: ast.AST, scope: Scope) -> bool:
+    """Tell whether a program stops at a call: what is called begins with a name without meaning.
+
+    What stands behind it is decided, then: no machine comes to it.
+    """
+    for _ in range(_HOPS):
+        while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        if not isinstance(node, ast.Name):
+            return False
+        if node.id not in scope.answers:
+            tree = run.project.tree(scope.path)
+            return tree is not None and syntax.is_undefined(tree, node.id)
+        node = scope.answers[node.id]
+    return False
 
 
 def is_of_call(value: Value, node: ast.AST, scope: Scope) -> bool:
@@ -71,7 +90,11 @@ def is_of_call(value: Value, node: ast.AST, scope: Scope) -> bool:
     given."""
     if isinstance(value, Scalar) or isinstance(value, Method) and isinstance(value.receiver, Const):
         return True
-    return value is UNKNOWN and isinstance(_source(node, scope), ast.Call)
+    source = _source(node, scope) if value is UNKNOWN else None
+    if isinstance(source, ast.Name):  # a mapping that the program fills with what it reads
+        held = scope.lookup(source.id)
+        return isinstance(held, Dict) and held.element is UNKNOWN
+    return isinstance(source, ast.Call)
 
 
 def _source(node: ast.AST, scope: Scope, hops: int = _HOPS) -> ast.AST:

@@ -23,6 +23,7 @@ from samedevice.rules._build import (
     short,
     written_in_place,
 )
+from samedevice.rules._none_device import goes_nowhere
 from samedevice.rules._shown import NUMBER, asks, doubted, shown
 
 _OF_DATA = frozenset(("torch.tensor", "torch.as_tensor"))
@@ -120,7 +121,7 @@ def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[
             continue  # rules of their own
         if _is_brought(solution, group.spot) or _is_moved_on(solution, group):
             continue
-        if _stands_in(solution, group.spot):
+        if _stands_in(solution, group.spot) or goes_nowhere(solution, group.spot):
             continue
         inside = (
             solution.reach.in_module(group.first.scope) or solution.reach.follow(group) is not None

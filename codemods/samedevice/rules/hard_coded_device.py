@@ -472,6 +472,8 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
             unfixed = "the program counts with this number, too"
         elif name is not None and _is_of_receiver(solution, spot, name):
             unfixed = "it would move to where it is"
+        elif _is_picked(solution, group.spot):
+            repair = _choice(solution, group.spot)
         elif _is_beside_cpu(parent, group.spot.node):
             unfixed = "the program compares devices here"
         elif name is not None and _stands_in_for(solution, spot, name):
@@ -616,6 +618,19 @@ def _is_another(solution: Solution, group: SiteGroup, name: DeviceExpression) ->
         return False  # what it follows
     said = [each.value for each in ast.walk(spot.node) if isinstance(each, ast.Constant)]
     return text not in said
+
+
+def _is_picked(solution: Solution, spot: Location) -> bool:
+    """Tell whether a name is one of a table in place, of which one is taken at once.
+
+    `["cpu", "cuda"][use_gpu]`, `{"fast": "cuda"}[mode]`
+    """
+    parents = solution.programs.parents(spot.path)
+    table = parents.get(spot.node)
+    outer = parents.get(table) if isinstance(table, (ast.List, ast.Tuple, ast.Dict)) else None
+    if isinstance(table, ast.Dict) and spot.node not in table.values:
+        return False
+    return isinstance(outer, ast.Subscript) and outer.value is table
 
 
 def _is_counted(solution: Solution, spot: Location) -> bool:

@@ -186,6 +186,8 @@ def _reason(solution: Solution, spot: Location) -> str:
             return f"no call that could be followed gives `{node.id}`"
         bound = _bound(solution, home, spot, node.id)
         if bound is None or bound is node:
+            if node is not spot.node and not part:
+                return f"what `{node.id}` gives could not be followed"
             break
         node = bound
     if part:
