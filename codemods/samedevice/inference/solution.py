@@ -300,11 +300,10 @@ class Solution(Answers):
         If it is a module, nobody moves it.
         """
         for group in self.groups(Handed):
-            if group.spot.path in self.policy.converting and any(
-                not site.callers_unknown and self.place(site.node) is Place.CENTRAL
-                for site in group.sites
-            ):
-                yield group
+            known = (site for site in group.sites if not site.callers_unknown)
+            if group.spot.path in self.policy.converting:
+                if any(self.place(site.node) is Place.CENTRAL for site in known):
+                    yield group
 
     def _given_away(self) -> Iterator[SiteGroup]:
         """Return the calls that keep a program for the CPU from being converted.
