@@ -54,6 +54,7 @@ def _evaluate_methods(
     Those that something else has called by now are left out, unless they are evaluated `again`.
     """
     instance = heir.symbolic if heir.symbolic is not None else symbolic_instance(run, heir)
+    used = {whole: whole.used for whole in instance.wholes()}
     begun: list[Func] = []
     for method in methods:
         if method.node in run.evaluated and not again:
@@ -76,6 +77,8 @@ def _evaluate_methods(
         run.graph.open = not (built and _called_by_python(method.node))
         functions.call_symbolic(run, function)
         run.graph.open = True
+    for whole, before in used.items():
+        whole.used = before  # what nobody calls uses nothing
     return begun
 
 

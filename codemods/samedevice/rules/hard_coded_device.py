@@ -351,11 +351,34 @@ def _compared(solution: Solution, spot: Location) -> bool:
     """Tell whether a device is only named to compare another one with it: it decides no place."""
     parents = solution.programs.parents(spot.path)
     node = parents.get(spot.node)
+    made = spot
     while isinstance(node, (ast.Call, ast.Attribute)):
         if isinstance(node, ast.Call) and not ast.unparse(node.func).endswith("device"):
-            return False
+            return _only_asked(solution, made)
+        made = Location(spot.path, node)
         node = parents.get(node)
     return isinstance(node, ast.Compare)
+
+
+def _only_asked(solution: Solution, spot: Location) -> bool:
+    """Tell whether a device is handed to functions that only ask for its type, and move nothing."""
+    given = list(_given_to(solution, spot))
+    return bool(given) and all(_asks_only(function, name) for function, name in given)
+
+
+def _asks_only(function: ast.FunctionDef, name: str) -> bool:
+    parents = syntax.parents(function)
+    for node in syntax.walk(function):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="to" | "cuda")) | ast.keyword(arg="device"):
+                return False
+    uses = [n for n in syntax.walk(function) if isinstance(n, ast.Name) and n.id == name]
+    return bool(uses) and all(
+        isinstance(around := parents.get(use), ast.Compare)
+        or isinstance(around, ast.Attribute)
+        and around.attr in ("type", "index")
+        for use in uses
+    )
 
 
 def _on_purpose(solution: Solution, groups: list[SiteGroup]) -> Finding:
