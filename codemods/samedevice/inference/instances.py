@@ -278,10 +278,10 @@ def _differentiate(
     written = _returned(backward.node)
     if gradients is None or written is None or len(written) != len(gradients):
         return
-    for (value, where), gradient, code in zip(args, gradients, written, strict=False):
-        if isinstance(value, Tensor) and isinstance(gradient, Tensor):
+    for (value, where), back, code in zip(args, gradients, written, strict=False):
+        if isinstance(value, Tensor) and isinstance(back, Tensor):
             at = Location(backward.scope.path, code)
-            run.graph.meet(value.node, where, gradient.node, at, at, backward.node)
+            run.graph.meet(value.node, where, back.node, at, at, backward.node)
 
 
 def _returned(function: ast.AST) -> list[ast.expr] | None:
