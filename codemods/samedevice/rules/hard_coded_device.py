@@ -43,7 +43,7 @@ from samedevice.inference.events import (
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.probes import is_fallback
 from samedevice.inference.sites import Group, Site, SiteGroup
-from samedevice.inference.values import Setting
+from samedevice.inference.values import Device, Setting
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules import _default
@@ -338,11 +338,34 @@ def _compared(solution: Solution, spot: Location) -> bool:
     """Tell whether a device is only named to compare another one with it: it decides no place."""
     parents = solution.programs.parents(spot.path)
     node = parents.get(spot.node)
+    made = spot
     while isinstance(node, (ast.Call, ast.Attribute)):
         if isinstance(node, ast.Call) and not ast.unparse(node.func).endswith("device"):
-            return False
+            return _only_asked(solution, made)
+        made = Location(spot.path, node)
         node = parents.get(node)
     return isinstance(node, ast.Compare)
+
+
+def _only_asked(solution: Solution, spot: Location) -> bool:
+    """Tell whether a device is handed to functions that only ask for its type, and move nothing."""
+    given = list(_given_to(solution, spot))
+    return bool(given) and all(_asks_only(function, name) for function, name in given)
+
+
+def _asks_only(function: ast.FunctionDef, name: str) -> bool:
+    parents = syntax.parents(function)
+    for node in syntax.walk(function):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="to" | "cuda")) | ast.keyword(arg="device"):
+                return False
+    uses = [n for n in syntax.walk(function) if isinstance(n, ast.Name) and n.id == name]
+    return bool(uses) and all(
+        isinstance(around := parents.get(use), ast.Compare)
+        or isinstance(around, ast.Attribute)
+        and around.attr in ("type", "index")
+        for use in uses
+    )
 
 
 def _on_purpose(solution: Solution, groups: list[SiteGroup]) -> Finding:
@@ -768,18 +791,51 @@ def _indexed(solution: Solution, group: SiteGroup) -> Finding:
 def _move(solution: Solution, group: SiteGroup) -> Finding:
     name = goes_to(solution, group)
     repair: Fix | None = None
+    unfixed = _RANKED if solution.programs.is_distributed(group.spot.path) else NO_NAME
     statement = solution.statement_of(group.spot)
     if statement is not None and _moved_on(solution, group.spot):
         repair = Fix((edit(solution, Location(group.spot.path, statement), "delete"),))
     elif _is_there(solution, group):
         repair = Fix((edit(solution, group.spot, "unwrap"),))
+    elif name is not None and _is_refused(solution, group, name):
+        unfixed = f"`DataParallel` refuses the CPU beside a GPU, and `{name.code}` may be the CPU"
     elif name is not None:
         repair = fix(name, *to_device(solution, group.spot, name))
     return finding(
         solution, RULE, group.spot,
         f"`{short(solution.code(group.spot))}` moves to CUDA whatever machine it runs on",
-        repair, unfixed=_RANKED if solution.programs.is_distributed(group.spot.path) else NO_NAME,
+        repair, unfixed=unfixed,
     )  # fmt: skip
+
+
+def _is_refused(solution: Solution, group: SiteGroup, name: DeviceExpression) -> bool:
+    """Tell whether what is moved is spread over GPUs, and a name stands for the CPU where the user
+    says so, too: `"cuda" if not opt.no_cuda and torch.cuda.is_available() else "cpu"`."""
+    if not any(
+        isinstance(site, ModuleMoved) and site.module.name.endswith(".DataParallel")
+        for site in group.sites
+    ):
+        return False
+    at = solution.reach.site_at(group.spot)
+    held = [value for code, value, _ in (at.devices if at else ()) if code == name.code]
+    spots = [value.spot for value in held if isinstance(value, Device) and value.spot is not None]
+    return any(
+        isinstance(part, (ast.Name, ast.Attribute)) and not _asks_for_cuda(part, test)
+        for spot in spots
+        for choice in ast.walk(solution.statement_of(spot) or spot.node)
+        if isinstance(choice, ast.IfExp)
+        for test in [choice.test]
+        for part in ast.walk(test)
+    )
+
+
+def _asks_for_cuda(part: ast.AST, test: ast.expr) -> bool:
+    """Tell whether a name is part of `torch.cuda.is_available` in a test."""
+    return any(
+        part in ast.walk(call.func)
+        for call in ast.walk(test)
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("is_available")
+    )
 
 
 def _is_there(solution: Solution, group: SiteGroup) -> bool:

@@ -84,11 +84,11 @@ def uncertain(
         for node, known in own.moved(edit):
             moved.setdefault(node, []).append((finding, ""))
             like[node] = known
-        for name in _named(edit):
-            for node in _as_it_stands(project.tree(edit.path), name, edit):
-                moved.setdefault(node, []).append((finding, edit.path))
-                if name in _moved_names(edit):
-                    inserted[node, finding] = edit
+        for name, node in _named_nodes(project, edit):
+            moved.setdefault(node, []).append((finding, edit.path))
+            if name in _moved_names(edit):
+                inserted[node, finding] = edit
+            tensors |= {node} if _moves_it(project.tree(edit.path), node, edit) else set()
     for node, other in certainty(moved, like).items() if moved else ():
         for finding, path in moved[node]:
             what, objection = other, _objection(project, node, other, path, tensors)
@@ -152,8 +152,12 @@ def _objection(
     if not path:
         sure = other == ELSEWHERE and node in tensors
         return "" if sure or other == OBJECT else "which cannot be moved"
-    if other == PLAIN or other in _OPEN and _is_used(project.tree(path), node):
-        return ""  # an attribute of its own tells the device of a plain object
+    if other == PLAIN:
+        return ""  # an attribute of its own tells the device
+    if node in tensors and other in (*_OPEN, OBJECT):
+        return ""
+    if other in _OPEN and _is_used(project.tree(path), node):
+        return ""
     return "which has no device"
 
 
@@ -328,9 +332,35 @@ def _moved_names(edit: Edit) -> set[str]:
     }
 
 
+def _asked_in(edit: Edit) -> set[str]:
+    """Return the names that an edit asks for their device."""
+    return set(_ASKED.findall(_code(edit)))
+
+
+def _named_nodes(project: Project, edit: Edit) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the names that an edit is about with their uses that see the same value."""
+    for name in _named(edit):
+        for node in _as_it_stands(project.tree(edit.path), name, edit):
+            yield name, node
+
+
+def _moves_it(tree: ast.Module | None, node: ast.AST, edit: Edit) -> bool:
+    """Tell whether an edit only moves what the function around moves itself: `x = x.to(device)`."""
+    if tree is None or not isinstance(node, ast.Name) or node.id in _asked_in(edit):
+        return False
+    return any(
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Attribute)
+        and part.func.attr in _MOVES
+        and isinstance(part.func.value, ast.Name)
+        and part.func.value.id == node.id
+        for part in syntax.walk(_function_around(tree, node.lineno) or tree)
+    )
+
+
 def _named(edit: Edit) -> set[str]:
     """Return the names that an edit asks for their device, or moves in statements of its own."""
-    asked = set(_ASKED.findall(_code(edit)))
+    asked = _asked_in(edit)
     return asked | _moved_names(edit) if edit.verb in _STATEMENTS else asked
 
 
@@ -372,6 +402,10 @@ def _is_used(tree: ast.Module | None, node: ast.AST) -> bool:
 
 
 def _needs_tensor(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("torch."):
+        if any(each.arg == "dtype" and ast.unparse(each.value) == f"{name}.dtype"
+               for each in node.keywords):  # fmt: skip
+            return True  # an array's type is none of torch's
     match node:
         case ast.Attribute(value=ast.Name(id=known), attr=attr) if known == name:
             return attr in _OF_TENSORS

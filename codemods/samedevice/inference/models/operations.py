@@ -101,7 +101,9 @@ def _operands(run: Interpreter, name: str, fact: Fact, call: Call) -> list[tuple
             if agree:
                 operands.extend(found)
                 alone = f"*{parameter}" in fact.params and len(given) == 1  # a list, perhaps
-                if not (fact.scalars or alone):
+                number = fact.scalars and parameter != "condition"
+                known = parameter in fact.tensors or parameter == "#0"  # others may be numbers
+                if known and not (number or alone):
                     for tensor, _ in found:
                         tensor.node.find().is_tensor = True
             if fact.must_be_on_host(parameter):
