@@ -42,6 +42,7 @@ from samedevice.inference.sites import Group, SiteGroup
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules._build import edit, finding, short, with_comment
+from samedevice.rules._implied import comes_with_cuda
 from samedevice.rules._runtime import (
     VENDORS,
     Asked,
@@ -195,7 +196,7 @@ def _as_device(solution: Solution, group: SiteGroup) -> Fix | None:
 def _where(solution: Solution, group: Group[DeviceOf]) -> Iterator[Finding]:
     """`device=x.get_device()` and `device="cuda" if x.is_cuda else "cpu"`: that of `x`."""
     spot = group.spot
-    if not solution.is_meant(spot.node):
+    if not solution.is_meant(spot.node) or comes_with_cuda(solution, spot):
         return
     if group.first.device.text and solution.is_stored(spot.node):
         return  # a text stays a text
