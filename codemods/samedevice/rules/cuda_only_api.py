@@ -156,6 +156,7 @@ def _repaired(
             or _handle(solution, group, how, handles)
             or _test(solution, group, how)
             or _comparison(solution, group, how)
+            or _unread(solution, group, statement, how)
             or _context(group, statement, how)
             or (_result(solution, group, how) if _says_more(group, statement) else None)
             or _left_out(solution, group, statement, how, done)
@@ -284,6 +285,27 @@ def _left_out(
     edits = [edit(solution, Location(path, statement), "replace_statement", code="\n".join(lines))]
     edits += [edit(solution, Location(path, each), "delete") for each in run[1:]]
     return _fix(how.name, tuple(edits))
+
+
+def _unread(solution: Solution, group: SiteGroup, statement: ast.stmt, how: Asked) -> Fix | None:
+    """`x.pin_memory()` as a statement: one more test for it, where it has one to itself."""
+    if not (isinstance(statement, ast.Expr) and statement.value is group.spot.node):
+        return None
+    if not group.first.name.endswith("pin_memory"):
+        return None
+    path = group.spot.path
+    outer = solution.programs.parents(path).get(statement)
+    if isinstance(outer, ast.If) and outer.body == [statement] and not outer.orelse:
+        test = outer.test
+        weaker = isinstance(test, (ast.IfExp, ast.NamedExpr)) or (
+            isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
+        )
+        code = f"{'({})' if weaker else '{}'} and {how.test}"
+        return _fix(how.name, (edit(solution, Location(path, test), "replace", code=code),))
+    place = Location(path, statement)
+    code = with_comment(solution, place, solution.code(place))
+    code = f"if {how.test}:\n    {code}"
+    return _fix(how.name, (edit(solution, place, "replace_statement", code=code),))
 
 
 def _says_more(group: SiteGroup, statement: ast.stmt) -> bool:
