@@ -43,6 +43,7 @@ from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules import _left_out as left_out
 from samedevice.rules._build import edit, finding, short, with_comment
+from samedevice.rules._implied import comes_with_cuda
 from samedevice.rules._runtime import (
     VENDORS,
     Asked,
@@ -153,6 +154,7 @@ def _repaired(
             or _handle(solution, group, how, handles)
             or _test(solution, group, how)
             or _comparison(solution, group, how)
+            or _unread(solution, group, statement, how)
             or _context(group, statement, how)
             or (_result(solution, group, how) if _says_more(group, statement) else None)
             or _left_out(group, left_out.run(solution, group.spot, statement, done), how, done)
@@ -194,7 +196,7 @@ def _as_device(solution: Solution, group: SiteGroup) -> Fix | None:
 def _where(solution: Solution, group: Group[DeviceOf]) -> Iterator[Finding]:
     """`device=x.get_device()` and `device="cuda" if x.is_cuda else "cpu"`: that of `x`."""
     spot = group.spot
-    if not solution.is_meant(spot.node):
+    if not solution.is_meant(spot.node) or comes_with_cuda(solution, spot):
         return
     if group.first.device.text and solution.is_stored(spot.node):
         return  # a text stays a text
@@ -297,6 +299,27 @@ def _left_out(
         return None
     done.update(statements)
     return _fix(how.name, left_out.under(how.solution, group.spot.path, how.test, statements))
+
+
+def _unread(solution: Solution, group: SiteGroup, statement: ast.stmt, how: Asked) -> Fix | None:
+    """`x.pin_memory()` as a statement: one more test for it, where it has one to itself."""
+    if not (isinstance(statement, ast.Expr) and statement.value is group.spot.node):
+        return None
+    if not group.first.name.endswith("pin_memory"):
+        return None
+    path = group.spot.path
+    outer = solution.programs.parents(path).get(statement)
+    if isinstance(outer, ast.If) and outer.body == [statement] and not outer.orelse:
+        test = outer.test
+        weaker = isinstance(test, (ast.IfExp, ast.NamedExpr)) or (
+            isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
+        )
+        code = f"{'({})' if weaker else '{}'} and {how.test}"
+        return _fix(how.name, (edit(solution, Location(path, test), "replace", code=code),))
+    place = Location(path, statement)
+    code = with_comment(solution, place, solution.code(place))
+    code = f"if {how.test}:\n    {code}"
+    return _fix(how.name, (edit(solution, place, "replace_statement", code=code),))
 
 
 def _says_more(group: SiteGroup, statement: ast.stmt) -> bool:

@@ -74,11 +74,52 @@ def called(tree: ast.Module, name: str) -> Iterator[ast.Call]:
 
 
 def modules(node: ast.stmt) -> list[str]:
-    """Return the modules that a statement imports by their full names."""
+    """Return the modules that a statement imports by their full names; a relative one has dots.
+
+    What a package is asked for by name may be one of its modules.
+    """
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
-    return (
-        [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+    if not isinstance(node, ast.ImportFrom):
+        return []
+    dots = "." * node.level
+    if node.module:
+        return [dots + node.module]
+    return [dots + alias.name for alias in node.names]
+
+
+def missing(project: Project, path: str, statement: ast.stmt, built: frozenset[str]) -> list[str]:
+    """Return the modules that a file imports and the project has not, of those that are built."""
+    found: list[str] = []
+    for module in modules(statement):
+        bare = module.lstrip(".")
+        level = len(module) - len(bare)
+        if level:
+            known = any(each == bare or each.endswith(f".{bare}") for each in built)
+        else:
+            known = not built.isdisjoint((module, module.partition(".")[0]))
+        if known and project.resolve(path, bare, level) is None:
+            found.append(module)
+    return found
+
+
+def on_gpu(tree: ast.Module) -> Iterator[ast.Call]:
+    """Yield the calls that put a library's model on a GPU by its number: `device_map={"": 0}`."""
+    names = syntax.bound_once(tree)
+    for node in syntax.walk(tree):
+        if isinstance(node, ast.Call):
+            given = next((k.value for k in node.keywords if k.arg == "device_map"), None)
+            where = [*given.values] if isinstance(given, ast.Dict) else [given]
+            for each in where:
+                held = names.get(each.id) if isinstance(each, ast.Name) else each
+                match held:
+                    case ast.Constant(value=int() | str() as value) if _is_gpu(value):
+                        yield node
+
+
+def _is_gpu(value: int | str) -> bool:
+    return not isinstance(value, bool) and (
+        isinstance(value, int) or value.partition(":")[0] == "cuda"
     )
 
 

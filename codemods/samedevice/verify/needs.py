@@ -16,13 +16,15 @@ from samedevice.inference.programs import Programs, is_main
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.reading.syntax import Parents
-from samedevice.verify.built import called, compiled, last, modules, packages_with
+from samedevice.verify.built import called, compiled, last, missing, on_gpu, packages_with
 from samedevice.verify.course import Class, Code, Course, defaults
 from samedevice.verify.idle import is_idle
 
 #: Rules about what raises on a machine without CUDA, and those whose fixes serve only those.
 _NEEDING = frozenset(("cuda-only-api", "hard-coded-device", "processes-tied-to-cuda"))
-_SERVING = _NEEDING | frozenset(("amp-tied-to-cuda", "cuda-branch", "load-without-map-location"))
+_SERVING = _NEEDING | frozenset(
+    ("amp-tied-to-cuda", "cuda-branch", "load-without-map-location", "tensor-type")
+)
 #: What a call of `torch.utils.cpp_extension` says that compiles for CUDA.
 _COMPILES = re.compile(r"\b(extra_cuda_cflags|cuda_sources)\s*=|\bwith_cuda\s*=\s*True")
 #: What is told of lines that nothing could be said about, and what of them raises for certain.
@@ -64,7 +66,7 @@ class Halves:
         """
         serving: dict[str, list[Finding]] = {}
         for finding in applied:
-            if finding.rule in _SERVING:
+            if finding.rule in _SERVING and not _follows(finding):
                 serving.setdefault(finding.path, []).append(finding)
         if not serving:
             return
@@ -169,24 +171,20 @@ class _Text:
             if name.partition(".")[0] in text:
                 said = f"calls {name}, which needs CUDA"
                 yield from ((node.lineno, said) for node in called(tree, name))
+        if "device_map" in text:
+            said = "puts its model on a GPU by its number"
+            yield from ((node.lineno, said) for node in on_gpu(tree))
         built, words = self._built
         if words.search(text):
             for statement in syntax.statements(tree):
-                for module in reversed(modules(statement)):  # the first one is told
-                    if {module, module.partition(".")[0]} & built:
-                        if self._project.resolve(path, module) is None:
-                            said = f"imports {module}, which is built for CUDA"
-                            yield statement.lineno, said
+                for module in missing(self._project, path, statement, built)[:1]:
+                    yield statement.lineno, f"imports {module}, which is built for CUDA"
         if "is_available()" in text:
             yield from ((node.lineno, _STAYS) for node in demands.believed(tree))
 
     def _is_missing(self, path: str, statement: ast.stmt) -> bool:
         """Tell whether a statement imports what is built for CUDA alone."""
-        return any(
-            {module, module.partition(".")[0]} & self._built[0]
-            and self._project.resolve(path, module) is None
-            for module in modules(statement)
-        )
+        return bool(missing(self._project, path, statement, self._built[0]))
 
     @cached_property
     def _built(self) -> tuple[frozenset[str], re.Pattern[str]]:
@@ -427,6 +425,12 @@ def _defined(code: ast.AST) -> list[_Defined]:
         else:
             queue = [n for n in ast.iter_child_nodes(node) if isinstance(n, _Block)] + queue
     return found
+
+
+def _follows(finding: Finding) -> bool:
+    """Tell whether a fix puts something where a value is, which serves those with several GPUs."""
+    fix = finding.fix
+    return finding.rule == "hard-coded-device" and fix is not None and not fix.named_in()
 
 
 def _arm(tree: ast.Module, line: int) -> tuple[int, int]:
