@@ -122,7 +122,8 @@ def _left(solution: Solution, group: SiteGroup) -> Finding:
         code = short(solution.code(group.spot))
         message = f"`{code}` is on the CPU, and meets a module that `{site.trainer}` takes away"
         found = _noted(solution, group, message)
-        return replace(found, unfixed="`.to(model.device)` takes it there", left_to_callers=True)
+        there = "accelerator" if site.trainer == "prepare" else "model"
+        return replace(found, unfixed=f"`.to({there}.device)` takes it there", left_to_callers=True)
     assert isinstance(site, MetByCallers)
     code, name = short(solution.code(group.spot)), getattr(site.parameter.node, "arg", "")
     used = f"`{name}` is called with a value" if site.called else f"`{code}` is used"
