@@ -93,9 +93,9 @@ def test_what_meets_prepared_modules_and_batches_is_told(after: str) -> None:
 @pytest.mark.parametrize(
     "after",
     [
-        "there = weights.to(accelerator.device)\nfor x, y in data:\n    print(x.sum() * there)",
+        "there = weights.to(accelerator.device)\nfor x, y in data:\n    print(x * there)",
         "for step, (x, y) in enumerate(data):\n    print(model(x) * factor, y + 1)",
-        "for x, y in data:\n    print(model(x) * torch.ones_like(model(x)))\n    print(y.cpu() * 2)",
+        "for x, y in data:\n    print(model(x) * torch.ones_like(y), y.cpu() * 2)",
         "for x, y in data:\n    print(model(x) * torch.ones(2, device=x.device))",
     ],
 )
