@@ -23,7 +23,15 @@ from samedevice.inference import (
 )
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import ModuleMade, OldName, Optimizes
-from samedevice.inference.models import builtin_types, builtins, module_methods, nn, tensor_methods
+from samedevice.inference.models import (
+    Call,
+    builtin_types,
+    builtins,
+    frameworks,
+    module_methods,
+    nn,
+    tensor_methods,
+)
 from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import (
     Class,
@@ -318,6 +326,8 @@ def call_method(
             return tensor_methods.tensor_method(
                 run, receiver, name, args, kwargs, callee.spot, spot, scope
             )
+        case Instance(family="owned", cls=None) if name == "prepare" and args:
+            return frameworks.prepared(run, Call(args, kwargs, spot, scope))
         case Instance(family="module") | Instance(family="owned"):
             return module_methods.module_method(run, receiver, name, args, kwargs, spot, scope)
         case Instance():

@@ -29,9 +29,6 @@ def uncalled_class(run: Interpreter, klass: Class) -> None:
         for value in klass.names.values()
         if isinstance(value, Func) and value.node not in run.evaluated
     ]
-    if is_moved_by_library(klass):
-        _moved_class(run, klass)
-        return
     built = klass.symbolic is not None and not klass.imagined
     if not built and not any(_is_worth_evaluating(run, method) for method in methods):
         return
@@ -42,18 +39,26 @@ def uncalled_class(run: Interpreter, klass: Class) -> None:
     for heir in others:
         _evaluate_methods(run, klass, begun, heir, built, again=True)
     run.in_worker -= host
+    if built and is_moved_by_library(klass):
+        _moved_class(run, klass)
 
 
 def _moved_class(run: Interpreter, klass: Class) -> None:
-    """Evaluate the methods of a module that a library moves: it calls them when it has done so."""
-    klass.symbolic = None
-    symbolic_instance(run, klass)
-    called = [
+    """Evaluate what a module that a library moves does with tensors that stay behind then.
+
+    The one that the program has built says nothing of a move.
+    """
+    real, klass.symbolic = klass.symbolic, None
+    instance = symbolic_instance(run, klass)
+    reading = [
         value
         for value in klass.names.values()
-        if isinstance(value, Func) and name(value.node) != "__init__"
+        if isinstance(value, Func)
+        and name(value.node) != "__init__"
+        and uncalled.reads_unregistered(value, instance)
     ]
-    _evaluate_methods(run, klass, called, klass, built=False, again=True)
+    _evaluate_methods(run, klass, reading, klass, built=False, again=True)
+    klass.symbolic, klass.imagined = real, False
 
 
 def _evaluate_methods(

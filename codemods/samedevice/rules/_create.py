@@ -81,7 +81,7 @@ def _is_moved(solution: Solution, call: Location) -> bool:
     return isinstance(moving, ast.Call) and any(solution.groups_at(Move, moving))
 
 
-def _perhaps_number(solution: Solution, site: Creation) -> bool:
+def perhaps_number(solution: Solution, site: Creation) -> bool:
     """Tell whether a tensor is made of data that may be one number, and stays one."""
     data = site.args[0][0] if site.args else None
     if site.name not in _OF_DATA or not isinstance(data, (Scalar, Unknown)):
@@ -296,6 +296,6 @@ def placed(
         solution, rule, group.spot, message.format(short(solution.code(group.spot))), repair,
         origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
-    if asks(solution, found) and any(_perhaps_number(solution, site) for site in group.sites):
+    if asks(solution, found) and any(perhaps_number(solution, site) for site in group.sites):
         return doubted(found, NUMBER)
     return shown(solution, found, (site.node for site in group.sites))

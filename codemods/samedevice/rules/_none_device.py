@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from samedevice.inference import Solution
 from samedevice.inference.events import Built, Creation
-from samedevice.inference.nodes import ON_DEVICE, Location
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Instance, Scope
-from samedevice.inference.values import Const, Device, Value
+from samedevice.inference.values import Device
 from samedevice.reading import syntax
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -36,7 +36,7 @@ def unresolved(solution: Solution) -> dict[ast.AST, Unresolved]:
         for node in syntax.statements(solution.programs.tree(path))
         if isinstance(node, _Function)
         for parameter, (line, code) in _resolved(node).items()
-        if _is_left_out(solution, node, parameter)
+        if solution.is_left_out(node, parameter)
         for use in _uses(solution, path, node, parameter, line, code)
     }
 
@@ -115,19 +115,6 @@ def _asked(test: ast.expr) -> str:
     return ""
 
 
-def _is_left_out(solution: Solution, function: _Function, parameter: str) -> bool:
-    """Tell whether a caller leaves a parameter out, or nobody is seen to call the function."""
-    scopes = solution.interpreter.all_scopes.get(function, ())
-    called = [scope for scope in scopes if scope.call is None or scope.call.node is not function]
-    return bool(scopes) and (
-        not called or any(_is_none(scope.names.get(parameter)) for scope in called)
-    )
-
-
-def _is_none(value: Value | None) -> bool:
-    return isinstance(value, Const) and value.value is None
-
-
 def _uses(
     solution: Solution, path: str, function: _Function, parameter: str, line: int, code: str
 ) -> Iterator[Unresolved]:
@@ -173,4 +160,4 @@ def _is_there(solution: Solution, scope: Scope, code: str) -> bool:
     value = scope.names.get(first)
     if attr:
         value = value.attrs.get(attr) if isinstance(value, Instance) else None
-    return isinstance(value, Device) and solution.place(value.node) in ON_DEVICE
+    return isinstance(value, Device) and solution.on_device(value.node)

@@ -136,7 +136,8 @@ def _left(solution: Solution, group: SiteGroup) -> Finding:
         code = short(solution.code(group.spot))
         message = f"`{code}` is on the CPU, and meets a module that `{site.trainer}` takes away"
         found = _noted(solution, group, message)
-        return replace(found, unfixed="`.to(model.device)` takes it there", left_to_callers=True)
+        there = "accelerator" if site.trainer == "prepare" else "model"
+        return replace(found, unfixed=f"`.to({there}.device)` takes it there", left_to_callers=True)
     assert isinstance(site, MetByCallers)
     used, name = _used(solution, group.spot, site), _parameter_of(site)
     message = f"{used}, and no call that could be followed gives `{name}`"
