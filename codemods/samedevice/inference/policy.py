@@ -23,6 +23,7 @@ from samedevice.inference.events import (
     ProcessCall,
     is_bare,
 )
+from samedevice.inference.focus import Target
 from samedevice.inference.forks import forks
 from samedevice.inference.nodes import Cause, Place, PlaceVar
 from samedevice.inference.open_events import GivenAway
@@ -205,9 +206,8 @@ class Policy:
 
     def _of_processes(self) -> set[str]:
         """The files that make a script one of several processes, and those that fork."""
-        files = self.programs.files()
-        found = {path for path in files if self.programs.is_distributed(path)}
-        return found | self._forking()
+        distributed = filter(self.programs.is_distributed, self.programs.files())
+        return self._forking().union(distributed)
 
     def _in_libraries(self) -> set[str]:
         """The files that hand a module to a library of which nothing is known."""
@@ -410,19 +410,19 @@ class Policy:
         return self.programs.with_what_they_run(self.offering())
 
     def has_device(self, path: str) -> bool:
-        """Tell whether code that runs a file, or the file, has chosen a device to move things to,
-        or lets its user choose."""
+        """Tell whether code that runs a file, or the file, has a chosen device, or a user's."""
         return path in self._having or self.is_offered(path)
 
     @cached_property
     def _having(self) -> set[str]:
-        return self.programs.with_what_they_run(self.choosing())
+        return self.programs.with_what_they_run(path for path, _ in self.choosing())
 
-    def choosing(self) -> frozenset[str]:
-        """The files whose code moves things to a device that somebody has chosen."""
-        known = self._rest.choosing if self._rest is not None else frozenset()
+    def choosing(self) -> frozenset[Target]:
+        """The definitions whose code moves things to a device that somebody has chosen."""
+        focus, definition = self.interpreter.focus, self.interpreter.definition
+        known = focus.rest.choosing - focus.changed if focus is not None else frozenset()
         return known | {
-            group.spot.path
+            (group.spot.path, definition(group.spot.path, group.spot.node))
             for group in self.solution.all_groups(Placing)
             if any(self._is_chosen(site.device) and not is_told(site) for site in group.sites)
         }
