@@ -44,6 +44,9 @@ UNSHOWN = "no tensor: nothing here shows that it is one"
 #: What is a tensor on one path, as far as is known, and may be a number or an array on another.
 ELSEWHERE = "no tensor on another path"
 
+#: What a device is where another one is meant.
+THE_CPU, PERHAPS_THE_CPU = "is the CPU", "may be the CPU"
+
 #: It takes a look at the value itself.
 _LOOK = 0
 #: A tensor, a module, or an object that may have what they have: nothing that cannot be moved.
@@ -168,8 +171,8 @@ class Watcher(Interpreter):
         """Return which of some expressions that are to name a device may not, and what they do.
 
         An expression may if it does for one caller, on one path. Of one that is never evaluated
-        nothing is said. To the `numberless` among them a number is no device. One that names the
-        CPU for each caller names no other device either.
+        nothing is said. To the `numberless` among them a number is no device. `PERHAPS_THE_CPU`
+        is one that names the CPU for some callers only: it may well follow what they hand in.
         """
         found = {}
         for node in expressions:
@@ -179,16 +182,18 @@ class Watcher(Interpreter):
             what = next((text for kind, text in _NAMELESS.items() if kinds & kind), None)
             if what is None and kinds & _NUMBER and node in numberless:
                 what = "may be a number"
-            if what is None and self._is_host(node):
-                what = "is the CPU"
+            if what is None:
+                what = self._on_host(node)
             if what is not None:
                 found[node] = what
         return found
 
-    def _is_host(self, node: ast.AST) -> bool:
-        """Tell whether an expression names the CPU and nothing else, whoever calls."""
-        devices = self._devices.get(node, {}).values()
-        return bool(devices) and all(device.node.find().place is Place.HOST for device in devices)
+    def _on_host(self, node: ast.AST) -> str | None:
+        """Return that an expression names the CPU: for whoever calls, or for some who do."""
+        places = [each.node.find().place for each in self._devices.get(node, {}).values()]
+        if Place.HOST not in places:
+            return None
+        return THE_CPU if set(places) == {Place.HOST} else PERHAPS_THE_CPU
 
     def _kinds(self, node: ast.AST) -> int:
         """Return what arrives at an expression; what nothing calls is judged by its own code."""

@@ -20,7 +20,7 @@ from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance, Method, Partial, Scope
 from samedevice.inference.open_events import Escaped, Undecided
 from samedevice.inference.sites import SiteGroup
-from samedevice.inference.values import UNKNOWN, Arg, Const, Dict, Iter, Seq, Tensor, Value
+from samedevice.inference.values import UNKNOWN, Arg, Const, Device, Dict, Iter, Seq, Tensor, Value
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -46,8 +46,10 @@ def handed(
     there = unexplained.placed(run, called, scope) if called is not None else None
     if there is not None and not isinstance(called, ast.Attribute):
         nodes.insert(0, there)  # it is where it was told to be
+    devices = [value.node for value in values if isinstance(value, Device)]
+    nodes += devices  # what it puts there, it may let meet anything
     if nodes:
-        unknown = any(value is UNKNOWN for value in values)
+        unknown = bool(devices) or any(value is UNKNOWN for value in values)
         run.record(Escaped(spot, nodes[0], scope, nodes=tuple(nodes), with_unknown=unknown))
     for value in values:
         for func in _functions(value):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from samedevice.finding import Finding
+
 
 class Missing(NamedTuple):
     """What keeps scripts from being converted ("main.py:83", ...), and one that comes to it."""
@@ -22,3 +24,8 @@ def lacking_of(runs: Sequence[Mapping[str, str]], named: Collection[str]) -> Mis
     if not found or not named and not all(runs):
         return NOTHING_MISSING
     return Missing(tuple(found), next(iter(found.values())))
+
+
+def stays(found: Finding) -> bool:
+    """Tell whether what a finding is about stays on the CPU, as no safe fix moves it."""
+    return found.level != "note" if found.fix is None else not found.fix.safe

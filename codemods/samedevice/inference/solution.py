@@ -26,7 +26,7 @@ from samedevice.inference.events import (
 )
 from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.interpret import Interpreter
-from samedevice.inference.missing import NOTHING_MISSING, Missing, lacking_of
+from samedevice.inference.missing import NOTHING_MISSING, Missing, lacking_of, stays
 from samedevice.inference.nodes import Clash, Location, Place, PlaceVar
 from samedevice.inference.open_events import GivenAway, Handed, MetKept, Undecided
 from samedevice.inference.policy import Policy
@@ -372,7 +372,7 @@ class Solution(Answers):
         places += [
             (found.path, found.span.line)
             for found in findings
-            if found.level != "note" and found.fix is None and found.rule in _LEFT_BEHIND
+            if found.rule in _LEFT_BEHIND and stays(found)
         ]
         places += self._contained(findings)
         missing: dict[str, list[str]] = {}

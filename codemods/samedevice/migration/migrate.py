@@ -32,6 +32,8 @@ ROUNDS = 10
 _AGAIN = 3  # rounds in a row that fix the same: so would all that follow
 _BECAUSE = "not applied, with the edits that belong to it"
 _IDLE = "its fix would change nothing"
+#: What takes items of a data set from the device, and what takes them there in the loop.
+_ITEMS, _BATCH = "dataset-touches-device", "batch-not-moved"
 _RESTLESS = "its changes bring each other back, round after round"
 
 Key = tuple[str, int, str, str]
@@ -270,6 +272,7 @@ def _withdraw(
         if refused is not None and refused != _IDLE:
             found.append(([outcome.before(left)], refused))
     found += _too_early(project, outcome, applied)
+    found += _in_its_place(project, outcome, applied)
     for finding in applied:
         for path in sorted(project.context.intersection(_paths(finding))):
             found.append(([finding], f"{path}, which was not named, changes with it"))
@@ -312,6 +315,21 @@ def _too_early(
             where = os.path.basename(_where(left, outcome))
             same = [f for f in applied if f.path in program and _only_without(early, f)]
             yield same, f"{where} is not repaired, and may need CUDA"
+
+
+def _in_its_place(
+    project: Project, outcome: Outcome, applied: Sequence[Finding]
+) -> Iterator[tuple[list[Finding], str]]:
+    """Yield the fixes that leave items of a data set where they are, if no loop moves the batch."""
+    left = {
+        program: outcome.before(finding)
+        for finding in outcome.remaining
+        if finding.rule == _BATCH and (program := project.programs.get(finding.path)) is not None
+    }
+    for finding in applied:
+        batch = left.get(project.programs.get(finding.path, frozenset()))
+        if finding.rule == _ITEMS and batch is not None:
+            yield [finding], f"{_where(batch, outcome)} does not move the batch"
 
 
 def _staying(outcome: Outcome, groups: Groups) -> Iterator[Finding]:

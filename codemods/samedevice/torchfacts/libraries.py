@@ -465,6 +465,13 @@ TORCHAUDIO: list[Entry] = [
     ),
     ("pure", "torchaudio.set_audio_backend torchaudio.utils.**", _UNKNOWN),
     ("module", "torchaudio.transforms.** torchaudio.models.**", _MODULE),
+    # Decoders are no modules, and that of the CPU reads arrays of the host (torchaudio 2.5).
+    (
+        "pure",
+        "torchaudio.models.decoder.ctc_decoder torchaudio.models.decoder.CTCDecoder",
+        {"out": "hostobject"},
+    ),
+    ("pure", "torchaudio.models.decoder.**", _UNKNOWN),
     (
         "module",
         "torchaudio.transforms.AmplitudeToDB torchaudio.transforms.MuLawEncoding "

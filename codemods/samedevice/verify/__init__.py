@@ -12,6 +12,8 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from samedevice.inference.certainty import PERHAPS_THE_CPU
+from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.repair.importable import Importable
 from samedevice.verify.edited import Edited
@@ -57,6 +59,7 @@ def objections(
                 *unresolved(before, after, path, edited, importable),
                 *mistyped(edited),
                 *_without_device(edited, path, no_device),
+                *_given_twice(edited),
                 *read.changed(edited),
             ]
         except RecursionError:
@@ -73,5 +76,51 @@ def _without_device(
     for node in edited.new:
         if isinstance(node, ast.expr):
             what = nameless.get((path, place(node)))
+            if what == PERHAPS_THE_CPU and not _stood_for_cuda(edited, node):
+                continue
             if what is not None:
                 yield node, f"`{ast.unparse(node)}` {what} there"
+
+
+def _stood_for_cuda(edited: Edited, node: ast.AST) -> bool:
+    """Tell whether the statement of a new expression named CUDA before, whoever called."""
+    at: ast.AST | None = node
+    while at is not None and not isinstance(at, ast.stmt):
+        at = edited.parents.get(at)
+    before = edited.kept.get(at) if at is not None else None
+    return before is not None and "cuda" in ast.unparse(before)
+
+
+def _given_twice(edited: Edited) -> Iterator[tuple[ast.AST, str]]:
+    """Yield new arguments of a call that also gets what a mapping holds: `f(x=y, **words)`."""
+    for node in edited.new:
+        if not isinstance(node, ast.keyword) or node.arg is None:
+            continue
+        call = edited.parents.get(node)
+        mappings = [each.value for each in getattr(call, "keywords", ()) if each.arg is None]
+        for mapping in mappings:
+            if not edited.is_new(mapping) and _may_hold(edited.after, mapping, node.arg):
+                yield node.value, f"`**{ast.unparse(mapping)}` may give `{node.arg}`, too"
+
+
+def _may_hold(tree: ast.Module, mapping: ast.expr, key: str) -> bool:
+    """Tell whether a mapping may have a key: all but displays, and names of one, may."""
+    if isinstance(mapping, ast.Name):
+        given = [
+            each.value
+            for each in syntax.walk(tree)
+            if isinstance(each, ast.Assign)
+            and any(isinstance(t, ast.Name) and t.id == mapping.id for t in each.targets)
+        ]
+        stores = (
+            each
+            for each in syntax.walk(tree)
+            if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store)
+            if isinstance(each.value, ast.Name) and each.value.id == mapping.id
+        )
+        if not given or any(True for _ in stores):
+            return True
+        return any(isinstance(each, ast.Name) or _may_hold(tree, each, key) for each in given)
+    if not isinstance(mapping, ast.Dict):
+        return True
+    return any(not isinstance(k, ast.Constant) or k.value == key for k in mapping.keys)
