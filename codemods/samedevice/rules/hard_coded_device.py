@@ -538,9 +538,9 @@ def _handed(solution: Solution, spot: Location, name: DeviceExpression) -> str:
             call = parents.get(given)
             return argument(solution, call, parameter, name) if call is not None else name.code
         case ast.Call(args=args) as call if spot.node in args:
-            given = {parameter for _, parameter in _given_to(solution, spot)}
-            if len(given) == 1:
-                return argument(solution, call, given.pop(), name)
+            names = {parameter for _, parameter in _given_to(solution, spot)}
+            if len(names) == 1:
+                return argument(solution, call, names.pop(), name)
     return name.code
 
 
