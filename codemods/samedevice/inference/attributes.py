@@ -7,7 +7,15 @@ import re
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
-from samedevice.inference import classes, functions, iteration, libraries, operators, subscripts
+from samedevice.inference import (
+    classes,
+    functions,
+    instances,
+    iteration,
+    libraries,
+    operators,
+    subscripts,
+)
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import Loaded, TensorMoved
 from samedevice.inference.models import images, tensor_methods
@@ -304,6 +312,8 @@ def _of_module(owner: Instance, attr: str, spot: Location) -> Value | None:
     if own and owner.node is not None and _PARAMETERS.fullmatch(attr):
         return parameter_of(owner)
     if owner.cls is not None:
+        if attr == "device" and owner.node and instances.is_moved_by_library(owner.cls):
+            return Device(owner.node, spot, resolved=True, of_value=True)
         return None
     if torchfacts.module_method(attr) is None:
         static = f"{owner.name}.{attr}"

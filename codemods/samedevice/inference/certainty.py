@@ -11,6 +11,7 @@ from samedevice.inference.dispatch import EVALUATORS
 from samedevice.inference.events import Loaded
 from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.interpret import Interpreter
+from samedevice.inference.nodes import Place
 from samedevice.inference.objects import Class, Func, Instance, Scope, Union
 from samedevice.inference.values import (
     NONE,
@@ -126,6 +127,7 @@ class Watcher(Interpreter):
         self._in_calls: defaultdict[ast.AST, int] = defaultdict(int)
         self._alone: defaultdict[ast.AST, int] = defaultdict(int)
         self._held_back: dict[ast.AST, dict[int, Value]] = {}
+        self._devices: defaultdict[ast.AST, dict[int, Device]] = defaultdict(dict)
 
     def eval(self, node: ast.expr, scope: Scope) -> Value:
         evaluate = EVALUATORS.get(node.__class__)  # what `Interpreter.eval` does, a frame less
@@ -137,6 +139,8 @@ class Watcher(Interpreter):
             kind = _FINE  # no code ever meets it
         elif kind == _DEVICE:
             kind = _device_kind(value)  # type: ignore[arg-type]
+            if not self.symbolic or node not in self._in_calls:
+                self._devices[node][id(value)] = value  # type: ignore[assignment]
         elif kind == _LOOK:
             kind = _FINE
             if value.__class__ is Const:
@@ -164,7 +168,8 @@ class Watcher(Interpreter):
         """Return which of some expressions that are to name a device may not, and what they do.
 
         An expression may if it does for one caller, on one path. Of one that is never evaluated
-        nothing is said. To the `numberless` among them a number is no device.
+        nothing is said. To the `numberless` among them a number is no device. One that names the
+        CPU for each caller names no other device either.
         """
         found = {}
         for node in expressions:
@@ -174,9 +179,16 @@ class Watcher(Interpreter):
             what = next((text for kind, text in _NAMELESS.items() if kinds & kind), None)
             if what is None and kinds & _NUMBER and node in numberless:
                 what = "may be a number"
+            if what is None and self._is_host(node):
+                what = "is the CPU"
             if what is not None:
                 found[node] = what
         return found
+
+    def _is_host(self, node: ast.AST) -> bool:
+        """Tell whether an expression names the CPU and nothing else, whoever calls."""
+        devices = self._devices.get(node, {}).values()
+        return bool(devices) and all(device.node.find().place is Place.HOST for device in devices)
 
     def _kinds(self, node: ast.AST) -> int:
         """Return what arrives at an expression; what nothing calls is judged by its own code."""

@@ -13,6 +13,7 @@ from samedevice.inference import (
     assignment,
     attributes,
     calls,
+    escapes,
     functions,
     iteration,
     namespaces,
@@ -374,6 +375,8 @@ def got(run: Interpreter, args: list[Arg], spot: Location, scope: Scope) -> Valu
             part = iteration.any_module(owner, spot)  # whichever it is, it is where the whole is
             joined = part if joined is None else run.join(joined, part)
     if joined is None:
+        if isinstance(owner, Instance):
+            escapes.taken(run, owner, spot, scope)
         return UNKNOWN
     return run.join(joined, UNKNOWN) if joined is default else joined
 

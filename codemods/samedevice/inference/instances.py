@@ -39,6 +39,26 @@ def uncalled_class(run: Interpreter, klass: Class) -> None:
     for heir in others:
         _evaluate_methods(run, klass, begun, heir, built, again=True)
     run.in_worker -= host
+    if built and is_moved_by_library(klass):
+        _moved_class(run, klass)
+
+
+def _moved_class(run: Interpreter, klass: Class) -> None:
+    """Evaluate what a module that a library moves does with tensors that stay behind then.
+
+    The one that the program has built says nothing of a move.
+    """
+    real, klass.symbolic = klass.symbolic, None
+    instance = symbolic_instance(run, klass)
+    reading = [
+        value
+        for value in klass.names.values()
+        if isinstance(value, Func)
+        and name(value.node) != "__init__"
+        and uncalled.reads_unregistered(value, instance)
+    ]
+    _evaluate_methods(run, klass, reading, klass, built=False, again=True)
+    klass.symbolic, klass.imagined = real, False
 
 
 def _evaluate_methods(
@@ -105,7 +125,9 @@ def _heirs(run: Interpreter, klass: Class) -> list[Class]:
 def _is_worth_evaluating(run: Interpreter, method: Func, owner: Value | None = None) -> bool:
     """Tell whether a method that nothing calls, of an object perhaps, has anything to judge."""
     always = name(method.node) in functions.ALWAYS
-    return always or run.worth_evaluating(method) or uncalled.reads_placed(method, owner)
+    if always or run.worth_evaluating(method) or uncalled.reads_placed(method, owner):
+        return True
+    return isinstance(owner, Instance) and uncalled.reads_unregistered(method, owner)
 
 
 def _called_by_python(node: FunctionNode) -> bool:
@@ -117,7 +139,7 @@ def _called_by_python(node: FunctionNode) -> bool:
 def symbolic_instance(run: Interpreter, klass: Class) -> Instance:
     """Return an instance of a class that no code constructs."""
     spot = Location(klass.scope.path, klass.node)
-    made = new_object(run, klass, spot, klass.scope)
+    made = new_object(run, klass, spot, klass.scope, of_callers=True)
     klass.symbolic, klass.imagined = made, True
     init = klass.lookup("__init__")
     if isinstance(init, Func):
@@ -160,10 +182,25 @@ def family_of(name: str) -> str:
     return {"module": "module", "dataset": "dataset", "optimizer": "optimizer"}.get(fact.kind, "")
 
 
-def new_object(run: Interpreter, klass: Class, spot: Location, scope: Scope) -> Instance:
-    """Return a new instance of a class of the project, before its `__init__` ran."""
-    made = Instance(klass.family, klass.node.name, klass, klass.fact)
-    if klass.family == "module":
+def is_moved_by_library(klass: Class) -> bool:
+    """Tell whether a class is of the modules that a library moves by itself, as modules move."""
+    return klass.family == "owned" and any(
+        isinstance(base, External) and base.name.endswith(".LightningModule")
+        for each in klass.mro()
+        for base in each.bases
+    )
+
+
+def new_object(
+    run: Interpreter, klass: Class, spot: Location, scope: Scope, *, of_callers: bool = False
+) -> Instance:
+    """Return a new instance of a class of the project, before its `__init__` ran.
+
+    `of_callers`: it stands for those that others make, and have moved by the time they use them.
+    """
+    family = "module" if of_callers and is_moved_by_library(klass) else klass.family
+    made = Instance(family, klass.node.name, klass, klass.fact)
+    if family == "module":
         made.node = run.graph.node(spot)
         made.stateful = klass.fact is not None and klass.fact.state
         run.modules.append(made)

@@ -58,6 +58,7 @@ from samedevice.rules._build import (
     tests_devices,
     to_device,
 )
+from samedevice.rules._taken_back import is_taken_back
 
 RULE = "hard-coded-device"
 _COUNTED = "a loop counts the GPUs, and gives each its share on purpose"
@@ -149,6 +150,8 @@ def _chosen(solution: Solution, spot: Location) -> bool:
     So is the entry of a table whose key names the device, and a case that matches its name. What a
     function of `torch.cuda` is asked is the business of `cuda-only-api`.
     """
+    if is_taken_back(solution, spot):
+        return True
     parents, asks = solution.programs.parents(spot.path), _somebody_chooses(solution, spot)
     node: ast.AST | None = spot.node
     while node is not None:
@@ -168,8 +171,6 @@ def _chosen(solution: Solution, spot: Location) -> bool:
         if isinstance(parent, ast.Try) and (node in parent.body or node in parent.orelse):
             if is_fallback(parent):
                 return True
-        if isinstance(parent, ast.Assign) and _taken_back(parents, parent):
-            return True
         if isinstance(parent, (ast.List, ast.Tuple)) and _tries_each(parents.get(parent)):
             return True
         if asks and isinstance(parent, ast.match_case):
@@ -200,20 +201,6 @@ def _tries_each(loop: ast.AST | None) -> bool:
         for handler in each.handlers
         for part in handler.body
     )
-
-
-def _taken_back(parents: syntax.Parents, statement: ast.Assign) -> bool:
-    """Tell whether a name is given something else without CUDA before anything reads it:
-    `device = "cuda"`, and below `if not torch.cuda.is_available(): device = "cpu"`."""
-    (target, *others) = statement.targets
-    name = ast.unparse(target)
-    for each in parents.behind(statement) if not others else ():
-        if isinstance(each, ast.If) and "is_available" in ast.unparse(each.test):
-            arms = [part for part in (*each.body, *each.orelse) if isinstance(part, ast.Assign)]
-            return any(ast.unparse(part.targets[0]) == name for part in arms)
-        if any(ast.unparse(part) == name for part in ast.walk(each) if type(part) is type(target)):
-            return False
-    return False
 
 
 def _kept_up_to_date(solution: Solution, spot: Location) -> bool:
@@ -508,6 +495,8 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
             unfixed = "the program counts with this number, too"
         elif name is not None and _is_of_receiver(solution, spot, name):
             unfixed = "it would move to where it is"
+        elif _is_picked(solution, group.spot):
+            repair = _choice(solution, group.spot)
         elif _is_beside_cpu(parent, group.spot.node):
             unfixed = "the program compares devices here"
         elif name is not None and _stands_in_for(solution, spot, name):
@@ -656,6 +645,19 @@ def _is_another(solution: Solution, group: SiteGroup, name: DeviceExpression) ->
         return False  # what it follows
     said = [each.value for each in ast.walk(spot.node) if isinstance(each, ast.Constant)]
     return text not in said
+
+
+def _is_picked(solution: Solution, spot: Location) -> bool:
+    """Tell whether a name is one of a table in place, of which one is taken at once.
+
+    `["cpu", "cuda"][use_gpu]`, `{"fast": "cuda"}[mode]`
+    """
+    parents = solution.programs.parents(spot.path)
+    table = parents.get(spot.node)
+    outer = parents.get(table) if isinstance(table, (ast.List, ast.Tuple, ast.Dict)) else None
+    if isinstance(table, ast.Dict) and spot.node not in table.values:
+        return False
+    return isinstance(outer, ast.Subscript) and outer.value is table
 
 
 def _is_counted(solution: Solution, spot: Location) -> bool:

@@ -91,6 +91,8 @@ def uncertain(
             tensors |= {node} if _moves_it(project.tree(edit.path), node, edit) else set()
     for node, other in certainty(moved, like).items() if moved else ():
         for finding, path in moved[node]:
+            if other == OBJECT and (node, finding) in inserted:
+                continue  # an object that is moved as a whole, as a graph is
             what, objection = other, _objection(project, node, other, path, tensors)
             if other == ABSENT:
                 at = inserted.get((node, finding))

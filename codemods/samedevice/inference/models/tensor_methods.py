@@ -298,7 +298,12 @@ def move_tensor(
     site.type, site.workers = devices.legacy_type(args), run.workers
     if owner.site is not None:
         owner.site.moved = True
-    result = Tensor(device.node, scalar=owner.scalar)
+    node, pin = device.node, device.node.find().pin
+    if device.of_value and (pin is None or pin is Place.HOST):
+        node = run.graph.node(spot)  # where that is now: what moves later leaves this behind
+        run.graph.flow(device.node, node)
+        node.kept = False
+    result = Tensor(node, scalar=owner.scalar)
     result.parameter = owner.parameter
     if device.node.find().pin is not Place.HOST:
         owner.node.find().read_there = True
