@@ -55,7 +55,8 @@ def bound(targets: list[ast.expr], value: ast.expr, scope: Scope) -> None:
 
 def placed(run: Interpreter, node: ast.AST, scope: Scope) -> PlaceVar | None:
     """Return the place of the device that the call was given from which something is taken."""
-    return run.placed.get(_source(node, scope))
+    calls = (run.placed.get(step) for step in _steps(node, scope))
+    return next((device for device in calls if device is not None), None)
 
 
 def met(run: Interpreter, value: Value, spot: Location, tensor: Value, scope: Scope) -> None:
@@ -97,20 +98,22 @@ def is_of_call(value: Value, node: ast.AST, scope: Scope) -> bool:
     return isinstance(source, ast.Call)
 
 
-def _source(node: ast.AST, scope: Scope, hops: int = _HOPS) -> ast.AST:
+def _source(node: ast.AST, scope: Scope) -> ast.AST:
     """Return the call that an expression, or a name in it, is taken from."""
-    while True:
-        match node:
-            case ast.Call(func=ast.Attribute(value=inner)) if _is_taken(inner, scope):
-                node = inner
-            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
-                node = inner
-            case ast.UnaryOp(operand=inner):
-                node = inner
-            case ast.Name(id=name) if hops and name in scope.answers:
-                return _source(scope.answers[name], scope, hops - 1)
-            case _:
-                return node
+    *_, last = _steps(node, scope)
+    return last
+
+
+def _steps(node: ast.AST, scope: Scope, hops: int = _HOPS) -> Iterator[ast.AST]:
+    """Yield an expression, what it is taken from, and so on."""
+    yield node
+    match node:
+        case ast.Call(func=ast.Attribute(value=inner)) if _is_taken(inner, scope):
+            yield from _steps(inner, scope, hops)
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.UnaryOp(operand=inner):
+            yield from _steps(inner, scope, hops)
+        case ast.Name(id=name) if hops and name in scope.answers:
+            yield from _steps(scope.answers[name], scope, hops - 1)
 
 
 def _is_taken(node: ast.AST, scope: Scope) -> bool:
