@@ -209,3 +209,40 @@ def test_a_program_for_the_cpu_stays_one_while_it_is_converted(tmp_path: Path) -
     assert b"Model().to(device)" in change.after
     assert b"model(spoken.to(device))" in change.after or b"[None].to(device)" in change.after
     assert not [left for left in outcome.remaining if left.rule != "undecided"]
+
+
+#: A controller that somebody hands in, and that is moved in place.
+HANDED_IN = """\
+import torch
+
+class Learner:
+    def __init__(self, controller, use_cuda):
+        self.controller = controller
+        self.device = torch.device("cuda" if use_cuda else "cpu")
+
+    def cuda(self):
+        self.controller.cuda()
+
+    def learn(self, batch):
+        {use}
+        return batch
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "moved"),
+    [
+        ("self.controller.act(batch)", False),
+        ("self.controller.train(batch)", False),
+        ("self.controller.train()", True),
+        ("self.controller.load_state_dict(batch)", True),
+        ("self.controller(batch)", True),
+    ],
+)
+def test_what_is_not_seen_is_moved_where_it_is_used_as_a_module(
+    tmp_path: Path, use: str, moved: bool
+) -> None:
+    outcome = _migrated(tmp_path, {"a.py": HANDED_IN.format(use=use)})
+    assert bool(outcome.changes) is moved
+    if not moved:
+        assert any("a class that is not seen" in reason for reason in outcome.refused.values())

@@ -57,6 +57,8 @@ _NUMBERS = frozenset((
     "in_features", "out_features", "num_features", "in_channels", "out_channels",
     "num_embeddings", "embedding_dim", "input_size", "hidden_size", "num_layers",
 ))  # fmt: skip
+#: Attributes of tensors that objects which hold one have, too.
+_OF_OBJECTS = frozenset(("data", "grad"))
 #: Attributes of libraries' modules that are no modules.
 _SETTINGS = _NUMBERS | {"config", "training", "kernel_size", "stride"}
 #: Parameters and buffers of torch's layers.
@@ -211,6 +213,8 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Location)
     others = attr in tensor_methods.OF_OTHERS or torchfacts.module_method(attr) is not None
     if torchfacts.tensor_method(attr) is not None or others and not root.is_tensor:
         return Method(owner, attr, spot)
+    if kind == "self" and attr in _OF_OBJECTS and owner.site is None and not root.is_tensor:
+        return run.derived(owner, spot)  # a packed sequence has its data, and no device
     if kind == "self":
         same = Tensor(owner.node, scalar=owner.scalar, site=owner.site)
         same.owner = owner.owner

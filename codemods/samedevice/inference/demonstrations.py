@@ -38,6 +38,11 @@ _TEST = re.compile(r"test_\w+\.py|\w+_test\.py|test\.py")
 _LOOKS = frozenset(("shape", "size", "grad"))
 #: What reads settings: that is no data, and no weights.
 _SETTINGS = frozenset(("OmegaConf", "json", "toml", "tomllib", "yaml"))
+#: Bases of classes that are no modules, by the last part of their names.
+_NO_MODULES = frozenset(
+    ("ABC", "Dataset", "Enum", "Env", "Exception", "IterableDataset", "NamedTuple", "Wrapper",
+     "dict", "list", "object")
+)  # fmt: skip
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINED = (*_FUNCTION, ast.ClassDef)
 #: How many calls deep the functions of a file are looked into.
@@ -68,10 +73,19 @@ def is_shown(project: Project, path: str, block: ast.If) -> bool:
         return not words >= _TRAINING  # that is a program, whoever imports its classes
     words |= _words(functions)
     words -= {"cuda"} if "is_cuda" in words else set()
-    if words & (_CHOOSING | _WORK) or not any(isinstance(each, ast.ClassDef) for each in called):
+    if words & (_CHOOSING | _WORK) or not any(map(_is_module, called)):
         return False
     # Another script may compute something that is worth a device.
     return project.is_package(path) or bool(words & _MADE_UP) and not words & _READS
+
+
+def _is_module(node: ast.stmt) -> bool:
+    """Tell whether a definition looks like one of a module: an environment is none."""
+    if not isinstance(node, ast.ClassDef):
+        return False
+    defined = {each.name for each in node.body if isinstance(each, _FUNCTION)}
+    bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
+    return "forward" in defined or bool(set(bases) - _NO_MODULES)
 
 
 def take_back(events: Sequence[Site]) -> None:

@@ -526,6 +526,10 @@ def _handed(solution: Solution, spot: Location, name: DeviceExpression) -> str:
         case ast.keyword(arg=str(parameter)) as given:
             call = parents.get(given)
             return argument(solution, call, parameter, name) if call is not None else name.code
+        case ast.Call(args=args) as call if spot.node in args:
+            names = {parameter for _, parameter in _given_to(solution, spot)}
+            if len(names) == 1:
+                return argument(solution, call, names.pop(), name)
     return name.code
 
 

@@ -17,6 +17,12 @@ from samedevice.reading.project import Project
 _DEFINES = re.compile(r"\bdef (?:to|cuda)\(")
 _PLAIN_BASES = frozenset(("object", "ABC", "abc.ABC"))
 _TAKES_ALL = ("__getattr__", "__getattribute__")
+#: What code does with a module, or with what holds one: that has a `to`.
+_OF_MODULES = frozenset(
+    ("__call__", "apply", "children", "eval", "forward", "half", "load_state_dict", "module",
+     "modules", "named_parameters", "parameters", "requires_grad_", "state_dict", "to",
+     "zero_grad")
+)  # fmt: skip
 
 
 class OwnMoves:
@@ -38,7 +44,7 @@ class OwnMoves:
         """Yield what an edit of a statement moves, with the class that it may be of, and why that
         does not do."""
         kept = edit.verb == "replace_statement"
-        if not self._found or not (kept or edit.verb == "method"):
+        if not (kept or edit.verb == "method"):
             return
         span = self._project.sources[edit.path].span
         for node in syntax.walk(self._trees[edit.path]) if edit.path in self._trees else ():
@@ -54,7 +60,10 @@ class OwnMoves:
     def _like(self, path: str, receiver: ast.expr, attr: str, kept: bool) -> tuple[str, str] | None:
         """Return the class that a receiver may be of, and why its result cannot be `kept`, or no
         `to` called."""
-        uses = set(self._uses(path, receiver)) - {"to", "cuda"} | {attr}
+        uses = {*self._uses(path, receiver)}
+        if attr == "cuda" and not uses & _OF_MODULES:
+            return "an object of a class that is not seen", "which may have no `to`"
+        uses = uses - {"to", "cuda"} | {attr}
         for name, (has, methods) in self._found.items():
             if not uses <= has:
                 continue
@@ -91,6 +100,11 @@ class OwnMoves:
         name = _name_of(receiver)
         for node in syntax.walk(self._trees[path]):
             match node:
+                case ast.Call(
+                    func=ast.Attribute(value=owner, attr="train"),
+                    args=[] | [ast.Constant(value=bool())],
+                ) if _name_of(owner) == name:
+                    yield "eval"  # as modules are switched
                 case ast.Attribute(value=owner, attr=attr) if _name_of(owner) == name:
                     yield attr
                 case ast.Call(func=owner) if _name_of(owner) == name:

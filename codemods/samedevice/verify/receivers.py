@@ -25,7 +25,7 @@ _OF_TENSORS = frozenset(
 )  # fmt: skip
 _TAKES_OTHERS = ("tensor", "as_tensor", "from_numpy", "is_tensor", "save", "load", "device", "Size")
 #: What code expects where it catches what torch says of a value that is no tensor.
-_OF_OTHERS = ("AttributeError", "Exception", "TypeError", "(AttributeError, TypeError)",
+_OF_OTHERS = ("", "AttributeError", "Exception", "TypeError", "(AttributeError, TypeError)",
               "(TypeError, AttributeError)")  # fmt: skip
 #: What is not known of a name may be seen where it is used.
 _OPEN = (UNSEEN, UNSHOWN)
@@ -139,11 +139,18 @@ def _refused(tree: ast.Module) -> tuple[tuple[int, int, frozenset[str]], ...]:
                 for arg in call.args
                 if isinstance(arg, ast.Name)
             )
-            found += [
-                (handler.lineno, handler.end_lineno or 0, given)
-                for handler in each.handlers
-                if handler.type is None or ast.unparse(handler.type) in _OF_OTHERS
-            ]
+            asked = frozenset(
+                call.func.value.id
+                for call in syntax.walk_all(each.body)
+                if isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Attribute)
+                and isinstance(call.func.value, ast.Name)
+            )
+            for handler in each.handlers:
+                said = ast.unparse(handler.type) if handler.type is not None else ""
+                names = given if said in _OF_OTHERS else frozenset()
+                names |= asked if "AttributeError" in said else frozenset()
+                found.append((handler.lineno, handler.end_lineno or 0, names))
     return tuple(found)
 
 
