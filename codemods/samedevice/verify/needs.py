@@ -27,6 +27,8 @@ _SERVING = _NEEDING | frozenset(
 )
 #: What a call of `torch.utils.cpp_extension` says that compiles for CUDA.
 _COMPILES = re.compile(r"\b(extra_cuda_cflags|cuda_sources)\s*=|\bwith_cuda\s*=\s*True")
+#: A GPU by its number, but the first one.
+_NUMBERED = re.compile(r"[\"']cuda:(?!0\b)")
 #: What is told of lines that nothing could be said about, and what of them raises for certain.
 _LEFT = "cuda-not-judged"
 _RAISING = frozenset(("backend", "call", "move", "type"))
@@ -66,7 +68,7 @@ class Halves:
         """
         serving: dict[str, list[Finding]] = {}
         for finding in applied:
-            if finding.rule in _SERVING and not _follows(finding):
+            if finding.rule in _SERVING and not self._before.serves_others(finding):
                 serving.setdefault(finding.path, []).append(finding)
         if not serving:
             return
@@ -107,6 +109,17 @@ class _Text:
         self._lines: dict[str, dict[int, str]] = {}
         self._raises: dict[str, set[int]] = {}
         self._flagged: dict[str, frozenset[int]] = {}
+
+    def serves_others(self, finding: Finding) -> bool:
+        """Tell whether a fix puts something where a value is, in a project that uses another GPU
+        than the first one: whoever needs CUDA needs that, too."""
+        fix = finding.fix
+        follows = finding.rule == "hard-coded-device" and fix is not None and not fix.named_in()
+        return follows and self._has_several
+
+    @cached_property
+    def _has_several(self) -> bool:
+        return any(_NUMBERED.search(source.text) for source in self._project.sources.values())
 
     def where(self, path: str, line: int) -> str:
         """Return how a line is named for people."""
@@ -425,12 +438,6 @@ def _defined(code: ast.AST) -> list[_Defined]:
         else:
             queue = [n for n in ast.iter_child_nodes(node) if isinstance(n, _Block)] + queue
     return found
-
-
-def _follows(finding: Finding) -> bool:
-    """Tell whether a fix puts something where a value is, which serves those with several GPUs."""
-    fix = finding.fix
-    return finding.rule == "hard-coded-device" and fix is not None and not fix.named_in()
 
 
 def _arm(tree: ast.Module, line: int) -> tuple[int, int]:
