@@ -87,14 +87,15 @@ def rest(solution: Solution, found: Sequence[Finding]) -> Iterator[Finding]:
         if not solution.judges(path):
             continue
         tree = solution.project.tree(path)
-        if tree is None or not WORDS.search(solution.project.sources[path].text):
+        text = solution.project.sources[path].text
+        if tree is None or not WORDS.search(text):
             continue
         split = _split(tree) if solution.programs.of(path) in spread else ()
         told = said.setdefault(path, set())
         parents = solution.programs.parents(path)
         program = solution.programs.of(path)
         defaults = partial(solution.view(_Defaults).of, program)
-        for asked in (*forced(tree, parents), *by_default(tree, parents, defaults)):
+        for asked in (*forced(tree, text, parents), *by_default(tree, text, parents, defaults)):
             spot = Location(path, asked.node)
             span = solution.span(spot)
             lines = range(span.line, span.end_line + 1)

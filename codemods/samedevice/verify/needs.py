@@ -210,7 +210,7 @@ class _Text:
 def _raising(
     programs: Programs,
     path: str,
-    asks: Callable[[ast.Module, Parents], Iterator[Forced]],
+    asks: Callable[[ast.Module, str, Parents], Iterator[Forced]],
     edited: bool,
 ) -> Iterator[int]:
     """Yield the lines of a file that raise without CUDA, by their text alone.
@@ -219,7 +219,7 @@ def _raising(
     """
     tree, parents = programs.tree(path), programs.parents(path)
     tests = {node.lineno for node in syntax.statements(tree) if isinstance(node, ast.If)}
-    for asked in asks(tree, parents):
+    for asked in asks(tree, programs.project.sources[path].text, parents):
         if asked.node.lineno not in tests:
             if (
                 asked.kind in _RAISING
