@@ -32,6 +32,7 @@ _NUMBERED = re.compile(r"[\"']cuda:(?!0\b)")
 #: What is told of lines that nothing could be said about, and what of them raises for certain.
 _LEFT = "cuda-not-judged"
 _RAISING = frozenset(("backend", "call", "move", "type"))
+_BUILT = "which is built for CUDA"
 _STAYS = "is not repaired, and needs CUDA"
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STATIC = frozenset(("staticmethod", "classmethod"))
@@ -68,7 +69,7 @@ class Halves:
         """
         serving: dict[str, list[Finding]] = {}
         for finding in applied:
-            if finding.rule in _SERVING and not self._before.serves_others(finding):
+            if finding.rule in _SERVING:
                 serving.setdefault(finding.path, []).append(finding)
         if not serving:
             return
@@ -88,7 +89,11 @@ class Halves:
         for path in sorted(program & serving.keys()) if needs else ():
             whole = needs.of_file(path)
             if whole:
-                yield serving[path], whole
+                found = serving[path]
+                if whole.endswith(_BUILT):  # its functions follow their inputs to any GPU
+                    found = [each for each in found if not self._before.serves_others(each)]
+                if found:
+                    yield found, whole
                 continue
             for finding in serving[path]:
                 reason = needs.talking(path) if finding.rule == _PROCESSES else ""
@@ -191,7 +196,7 @@ class _Text:
         if words.search(text):
             for statement in syntax.statements(tree):
                 for module in missing(self._project, path, statement, built)[:1]:
-                    yield statement.lineno, f"imports {module}, which is built for CUDA"
+                    yield statement.lineno, f"imports {module}, {_BUILT}"
         if "is_available()" in text:
             yield from ((node.lineno, _STAYS) for node in demands.believed(tree))
 
