@@ -151,3 +151,15 @@ def test_the_list_of_changes_has_what_is_incomplete(suffix: str) -> None:
     else:
         assert "Incomplete: not written without --unsafe" in text
         assert "torch.nn.Linear(3, 2).to(device)" in text
+
+
+@pytest.mark.parametrize("lines", [3, 5])
+def test_what_many_lines_of_a_file_share_is_said_once(lines: int) -> None:
+    begins = '    dist.init_process_group("nccl")\n'
+    text = f"import torch.distributed as dist\n\n\ndef start():\n{begins * lines}"
+    told = [line for line in fix("--diff", main=text).stderr.splitlines() if "main.py:" in line]
+    if lines == 3:
+        assert len(told) == lines
+    else:
+        (line,) = told
+        assert line.endswith(" (and 4 more like it in this file)")

@@ -52,8 +52,8 @@ class Origin:
 
 #: A device's name in the code of an edit: neither that of a value (`x.device`) nor a keyword.
 _NAMED = re.compile(r"cuda|(?<![.\w])\w*device\w*\b(?!\s*=[^=])|torch\.device")
-#: An edit that gives an expression a name.
-_GIVEN = re.compile(r"(\w+) = (.+)")
+#: An edit that gives an expression a name, in its first line.
+_GIVEN = re.compile(r"(\w+) = (.+)(?:\n|$)")
 
 Verb = Literal[
     # on an expression
@@ -167,7 +167,7 @@ class Fix:
         """
         codes = [(edit.path, text) for edit in self.edits for key, text in edit.args
                  if key in ("code", "value")]  # fmt: skip
-        given = (_GIVEN.fullmatch(text) for _, text in codes)
+        given = (_GIVEN.match(text) for _, text in codes)
         following = {match[1] for match in given if match and not _NAMED.search(match[2])}
         return {
             *(each.path for each in self.resolvers),

@@ -56,7 +56,7 @@ def resolve(text: str, *, style: Style = "cuda", **where: str) -> Rewritten:
         (f'"""Doc."""\n{NET}', f'"""Doc."""\n\nimport torch\n\n{CUDA}\n{MOVED}'),
         (
             f"from __future__ import annotations\n\n{NET}",
-            f"from __future__ import annotations\nimport torch\n\n{CUDA}\n{MOVED}",
+            f"from __future__ import annotations\n\nimport torch\n\n{CUDA}\n{MOVED}",
         ),
         (
             f'import os\nos.environ["A"] = "1"\nimport torch\nfrom a import *\n\n{NET}',

@@ -238,6 +238,14 @@ if __name__ == "__main__":
     print(Distance.apply(net(offset), torch.rand(4, 3).cuda()))
 """,
 }
+SECOND_GPU = EXTENSION | {
+    "other.py": """\
+import torch
+
+device = torch.device("cuda:1" if torch.cuda.is_available() else "cpu")
+print(torch.nn.Linear(3, 3).to(device)(torch.ones(2, 3).to(device)))
+"""
+}
 WITHOUT_EXTENSION = EXTENSION | {
     "ops/distance.py": EXTENSION["ops/distance.py"]
     .replace("from ._cuda_ext import distance\n", "")
@@ -259,10 +267,12 @@ AUTOMATIC = {"main.py": NUMBERED["main.py"].replace('{"": device}', '"auto"')}
 
 
 def test_a_module_of_its_package_is_built_for_cuda(tmp_path: Path) -> None:
-    outcome = _migrated(tmp_path, EXTENSION)
-    assert [Path(change.path).name for change in outcome.changes] == ["distance.py"]
-    assert "device=offset.device" in outcome.sources[str(tmp_path / "ops" / "distance.py")].text
+    outcome = _migrated(tmp_path / "one", EXTENSION)
+    assert not outcome.changes
     assert any("imports ._cuda_ext, which is built" in why for why in outcome.refused.values())
+    outcome = _migrated(tmp_path / "two", SECOND_GPU)
+    (change,) = outcome.changes  # what follows its input serves the second GPU as well
+    assert "device=offset.device" in outcome.sources[change.path].text
     outcome = _migrated(tmp_path / "twin", WITHOUT_EXTENSION)
     assert "main.py" in [Path(change.path).name for change in outcome.changes]
 

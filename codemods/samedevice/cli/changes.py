@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 CAUSES = 5  # places that a conversion waits for of which each gets a line
+ALIKE = 3  # findings of a file for the same reason of which each gets a line
 STAYING = 20  # scripts that stay on the CPU of which each gets a line
 
 
@@ -48,7 +49,7 @@ def tell(outcome: Outcome, *, written: bool) -> None:
     from ..migration.check import is_wrong
     from ..migration.migrate import key
     from ..report.changes import why_left
-    from ..report.place import place, printable
+    from ..report.place import printable
 
     waiting = {key(one) for change in outcome.incomplete for one in change.findings}
     unknown = unfollowed(outcome.remaining, outcome.sources)
@@ -67,11 +68,7 @@ def tell(outcome: Outcome, *, written: bool) -> None:
         say(f"nothing to change in {count(read, 'file')}{unknown}")
     if left:
         say(f"{count(len(left), 'finding')} left as found{'' if outcome.changes else unknown}:")
-    for finding in left:
-        at = finding if written else outcome.before(finding)  # as the files are now
-        where = place(at.path, at.span, outcome.sources if written else outcome.originals)
-        reason = printable(why_left(finding, outcome))
-        say(f"  {where} [{finding.rule}] {reason}")
+    _tell_places(outcome, [(each, why_left(each, outcome)) for each in left], written)
     if outcome.beyond:
         others = ", ".join(map(printable, outcome.beyond[:3]))
         more = f" and {count(len(outcome.beyond) - 3, 'more file')}" if outcome.beyond[3:] else ""
@@ -132,16 +129,31 @@ def _by_rule(findings: Iterable[Finding]) -> str:
 def _tell_notes_left(outcome: Outcome, written: bool) -> None:
     """Print what was seen and left alone on purpose, each with the reason."""
     from ..migration.check import is_wrong
-    from ..report.place import place, printable
 
     notes = [one for one in outcome.remaining if not is_wrong(one) and one.rule != UNDECIDED]
     if notes:
         say(f"{count(len(notes), 'place')} left alone:")
-    for note in notes:
-        at = note if written else outcome.before(note)
-        where = place(at.path, at.span, outcome.sources if written else outcome.originals)
-        why = f"{note.message}: {note.unfixed}" if note.unfixed else note.message
-        say(f"  {where} [{note.rule}] {printable(why)}")
+    whys = (f"{one.message}: {one.unfixed}" if one.unfixed else one.message for one in notes)
+    _tell_places(outcome, list(zip(notes, whys, strict=True)), written)
+
+
+def _tell_places(outcome: Outcome, found: Sequence[tuple[Finding, str]], written: bool) -> None:
+    """Print places, each with the reason; what many lines of a file share is said once."""
+    from ..report.place import place, printable
+
+    sources = outcome.sources if written else outcome.originals  # as the files are now
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for each, why in found:
+        at = each if written else outcome.before(each)
+        line = f"  {place(at.path, at.span, sources)} [{each.rule}] {printable(why)}"
+        alike.setdefault((at.path, each.rule, why), []).append(line)
+    for lines in alike.values():
+        shown = lines if len(lines) <= ALIKE else lines[:1]
+        more = f" (and {len(lines) - 1} more like it in this file)" if lines[len(shown) :] else ""
+        for line in shown:
+            say(f"{line}{more}")
+        for line in lines[len(shown) :]:
+            detail(line)
 
 
 def to_stdout(outcome: Outcome) -> int:

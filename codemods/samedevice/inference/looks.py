@@ -1,4 +1,5 @@
-"""Scripts that only look at what modules give that have learned nothing: lessons, smoke tests.
+"""Scripts that chose the CPU: they say so, or only look at what modules give that have learned
+nothing, as lessons and smoke tests do.
 
 One forward of made-up numbers, of which the shape is printed, serves nobody on a device. Where the
 project says elsewhere where it computes, its author did not say it here.
@@ -29,8 +30,27 @@ _SETTINGS = frozenset(("OmegaConf", "json", "toml", "tomllib", "yaml"))
 _DEVICE = re.compile(
     r"[\"']cuda|\.cuda\(|\.to\((self\.|args\.)?device\)|\bdevice *=", re.IGNORECASE
 )
+#: What writes for people, and what it writes of where something is computed.
+_WRITES = frozenset(
+    ("debug", "info", "print", "set_title", "set_xlabel", "set_ylabel", "suptitle", "title")
+    + ("write", "xlabel", "ylabel")
+)
+_CPU = re.compile(
+    r"(?i)\b(on|using|device:?|with) (the )?cpu\b|\bcpu[- ](only|latency|inference|time)\b"
+)
+_GPU = re.compile(r"(?i)\b(gpu|cuda|mps)\b")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def chosen(solution: Solution, reached: Collection[str]) -> str:
+    """Return why a script that runs some files is on the CPU by choice, "" if nothing tells so."""
+    for path in sorted(reached):
+        if says_cpu(solution.programs.tree(path)):
+            return f"{path.rpartition('/')[2]} writes that it uses the CPU"
+    if only_looks(solution, reached):
+        return "it looks once at what modules give that have learned nothing"
+    return ""
 
 
 def only_looks(solution: Solution, reached: Collection[str]) -> bool:
@@ -97,3 +117,19 @@ def _goes_on(tree: ast.Module) -> bool:
         if isinstance(loop, _LOOPS)
         for call in ast.walk(loop)
     )
+
+
+@syntax.per_node
+def says_cpu(tree: ast.Module) -> bool:
+    """Tell whether a file writes that it uses the CPU: on the screen, in a log, on a figure.
+
+    What it writes of GPUs besides is about a choice.
+    """
+    told = [
+        part.value
+        for call in syntax.walk(tree)
+        if isinstance(call, ast.Call) and syntax.dotted(call.func).rpartition(".")[2] in _WRITES
+        for part in ast.walk(call)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    ]
+    return any(map(_CPU.search, told)) and not any(map(_GPU.search, told))

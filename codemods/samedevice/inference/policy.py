@@ -250,7 +250,7 @@ class Policy:
         """
         settled, active = self.left_alone(), self._active_files()
         free = [files for files in self._without_device(active) if files & self.worthwhile]
-        waiting = [files for files in free if not looks.only_looks(self.solution, files)]
+        waiting = [files for files in free if not looks.chosen(self.solution, files)]
         alone = {path for reached in waiting if reached & settled for path in reached}
         waiting = [reached for reached in waiting if not reached & settled]
         building = self.building() if alone else set()

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from samedevice.inference.demonstrations import is_main as is_main
+from samedevice.inference.looks import says_cpu
 from samedevice.inference.markers import Markers, hides, markers
 from samedevice.inference.nodes import Location
 from samedevice.inference.unit_tests import is_test_file, replaces
@@ -91,6 +92,10 @@ class Programs:
     def of(self, path: str) -> frozenset[str]:
         """Return the files that are connected with this one."""
         return self.project.programs.get(path, frozenset((path,)))
+
+    def writes_cpu(self, path: str) -> bool:
+        """Tell whether a file writes for people that it uses the CPU."""
+        return says_cpu(self.tree(path))
 
     def owner(self, path: str) -> tuple[str, ast.stmt] | None:
         """Return the library that decides the devices of a file, and the file's import of it."""

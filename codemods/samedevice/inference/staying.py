@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from samedevice.inference.events import Built, Placing
 from samedevice.inference.forks import forks
-from samedevice.inference.looks import only_looks
+from samedevice.inference.looks import chosen
 from samedevice.inference.nodes import Location
 from samedevice.inference.open_events import GivenAway
 from samedevice.inference.solution import Solution
@@ -97,7 +97,7 @@ class _Reasons:
         """Return why a script stays there that runs these files."""
         asked: tuple[Callable[[str, Collection[str]], str | None], ...] = (
             self._hidden, self._shared, self._distributed, self._given_away, self._unknown,
-            self._untrained, self._looking, self._with_others, self._asked,
+            self._untrained, self._by_choice, self._with_others, self._asked,
         )  # fmt: skip
         reasons = (ask(script, reached) for ask in asked)
         return next(filter(None, reasons), "nothing in it is known to need a device")
@@ -118,10 +118,8 @@ class _Reasons:
                 return f"{self._base(path)} makes it one of several processes, without a device"
         return None
 
-    def _looking(self, script: str, reached: Collection[str]) -> str | None:
-        if only_looks(self._solution, reached):
-            return "it looks once at what modules give that have learned nothing"
-        return None
+    def _by_choice(self, script: str, reached: Collection[str]) -> str | None:
+        return chosen(self._solution, reached) or None
 
     def _given_away(self, script: str, reached: Collection[str]) -> str | None:
         return self._first(

@@ -260,10 +260,14 @@ def _names(solution: Solution, found: list[tuple[Bound, Group[Drawn]]]) -> Findi
     elif device is not None:
         how = ", non_blocking=True" if group.first.pinned else ""
         there = [name for name in names if not _may_be_absent(found[0][1].first, name)]
-        moves = ", ".join(f"{name}.to({device.code}{how})" for name in there)
-        lines = [f"{', '.join(there)} = {moves}"] if there else []
+        code = device.code
+        free = device_names(solution).imports.is_free(spot.path, "device")
+        lines = [f"device = {code}"] if len(names) > 1 and "(" in code and free else []
+        code = "device" if lines else code  # it is asked for once
+        moves = ", ".join(f"{name}.to({code}{how})" for name in there)
+        lines += [f"{', '.join(there)} = {moves}"] if there else []
         lines += (
-            f"if {name} is not None:\n    {name} = {name}.to({device.code}{how})"
+            f"if {name} is not None:\n    {name} = {name}.to({code}{how})"
             for name in names
             if name not in there
         )

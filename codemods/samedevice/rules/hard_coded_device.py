@@ -82,6 +82,7 @@ def find(solution: Solution) -> Iterator[Finding]:
                 _chosen(solution, group.spot)
                 or solution.is_default(group.spot.node)
                 or _kept_up_to_date(solution, group.spot)
+                or solution.programs.writes_cpu(group.spot.path)
             ):
                 yield _chosen_cpu(solution, group)
         elif (

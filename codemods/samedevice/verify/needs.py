@@ -27,9 +27,12 @@ _SERVING = _NEEDING | frozenset(
 )
 #: What a call of `torch.utils.cpp_extension` says that compiles for CUDA.
 _COMPILES = re.compile(r"\b(extra_cuda_cflags|cuda_sources)\s*=|\bwith_cuda\s*=\s*True")
+#: A GPU by its number, but the first one.
+_NUMBERED = re.compile(r"[\"']cuda:(?!0\b)")
 #: What is told of lines that nothing could be said about, and what of them raises for certain.
 _LEFT = "cuda-not-judged"
 _RAISING = frozenset(("backend", "call", "move", "type"))
+_BUILT = "which is built for CUDA"
 _STAYS = "is not repaired, and needs CUDA"
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STATIC = frozenset(("staticmethod", "classmethod"))
@@ -66,7 +69,7 @@ class Halves:
         """
         serving: dict[str, list[Finding]] = {}
         for finding in applied:
-            if finding.rule in _SERVING and not _follows(finding):
+            if finding.rule in _SERVING:
                 serving.setdefault(finding.path, []).append(finding)
         if not serving:
             return
@@ -86,7 +89,11 @@ class Halves:
         for path in sorted(program & serving.keys()) if needs else ():
             whole = needs.of_file(path)
             if whole:
-                yield serving[path], whole
+                found = serving[path]
+                if whole.endswith(_BUILT):  # its functions follow their inputs to any GPU
+                    found = [each for each in found if not self._before.serves_others(each)]
+                if found:
+                    yield found, whole
                 continue
             for finding in serving[path]:
                 reason = needs.talking(path) if finding.rule == _PROCESSES else ""
@@ -107,6 +114,17 @@ class _Text:
         self._lines: dict[str, dict[int, str]] = {}
         self._raises: dict[str, set[int]] = {}
         self._flagged: dict[str, frozenset[int]] = {}
+
+    def serves_others(self, finding: Finding) -> bool:
+        """Tell whether a fix puts something where a value is, in a project that uses another GPU
+        than the first one: whoever needs CUDA needs that, too."""
+        fix = finding.fix
+        follows = finding.rule == "hard-coded-device" and fix is not None and not fix.named_in()
+        return follows and self._has_several
+
+    @cached_property
+    def _has_several(self) -> bool:
+        return any(_NUMBERED.search(source.text) for source in self._project.sources.values())
 
     def where(self, path: str, line: int) -> str:
         """Return how a line is named for people."""
@@ -178,7 +196,7 @@ class _Text:
         if words.search(text):
             for statement in syntax.statements(tree):
                 for module in missing(self._project, path, statement, built)[:1]:
-                    yield statement.lineno, f"imports {module}, which is built for CUDA"
+                    yield statement.lineno, f"imports {module}, {_BUILT}"
         if "is_available()" in text:
             yield from ((node.lineno, _STAYS) for node in demands.believed(tree))
 
@@ -425,12 +443,6 @@ def _defined(code: ast.AST) -> list[_Defined]:
         else:
             queue = [n for n in ast.iter_child_nodes(node) if isinstance(n, _Block)] + queue
     return found
-
-
-def _follows(finding: Finding) -> bool:
-    """Tell whether a fix puts something where a value is, which serves those with several GPUs."""
-    fix = finding.fix
-    return finding.rule == "hard-coded-device" and fix is not None and not fix.named_in()
 
 
 def _arm(tree: ast.Module, line: int) -> tuple[int, int]:
