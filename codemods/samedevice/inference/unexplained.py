@@ -89,7 +89,7 @@ def is_of_call(value: Value, node: ast.AST, scope: Scope) -> bool:
     source = _source(node, scope) if value is UNKNOWN else None
     if isinstance(source, ast.Name):  # a mapping that the program fills with what it reads
         held = scope.lookup(source.id)
-        return isinstance(held, Dict) and held.element is UNKNOWN
+        return isinstance(held, Dict) and held.element is UNKNOWN and not held.items
     return isinstance(source, ast.Call)
 
 
