@@ -108,6 +108,36 @@ def test_a_fix_knows_what_a_check_found_and_what_it_makes_itself(
     assert {change.path for change in fix().changes} == {"alone.py"}
 
 
+def test_a_fix_of_a_program_for_the_cpu_infers_nothing_again(
+    project: Path, inferred: list[set[str]]
+) -> None:
+    for path in project.glob("*.py"):
+        path.unlink()
+    (project / "train.py").write_text(
+        "import torch\n"
+        "model = torch.nn.Linear(2, 2)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for _ in range(3):\n"
+        "    optimizer.zero_grad()\n"
+        "    model(torch.zeros(1, 2)).sum().backward()\n"
+        "    optimizer.step()\n"
+    )
+
+    def fix() -> list[migrate.Change]:
+        found = reader.read(["."], Config())
+        kept = Cache(found, Config())
+        outcome = migrate.migrate(found, Config(), cache=kept)
+        kept.write()
+        assert outcome.converted == {"train.py"}
+        return outcome.changes
+
+    expected = fix()
+    assert expected
+    inferred.clear()
+    assert fix() == expected
+    assert not inferred
+
+
 def test_what_is_told_beside_comes_back_as_it_was(project: Path) -> None:
     found = reader.read(["."], Config())
     first = Cache(found, Config())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -95,3 +96,22 @@ def test_what_is_deep(text: str) -> None:
 def test_what_is_long_is_not_deep() -> None:
     tree = ast.parse("x = [" + "1, " * 5000 + "]\n" + "y = f(a, [b.c])\n" * 100)
     assert not syntax.is_deep(tree, 10)
+
+
+def test_walk_with_words_leaves_out_statements_without_them() -> None:
+    tree = ast.parse(CODE)
+    everything = syntax.walk(tree)
+    assert syntax.walk_with(tree, CODE, re.compile("")) == everything
+    assert syntax.walk_with(tree, CODE, re.compile("not there")) == [tree]
+    found = syntax.walk_with(tree, CODE, re.compile("raise E"))
+    lines = {node.lineno for node in found if isinstance(node, ast.stmt)}
+    start = CODE[: CODE.index("class C")].count("\n") + 1
+    assert lines == {start, start + 2, start + 11, start + 12}  # the class, the function, the try
+    assert [node for node in everything if node in found] == found
+
+
+def test_walk_with_words_heeds_decorators_and_the_lines_of_a_text() -> None:
+    code = "@mark(\n    cuda\n)\ndef f():\n    pass\n\n\nx = (\n    'a'\n    'cuda'\n)\ny = 1\n"
+    tree = ast.parse(code)
+    found = syntax.walk_with(tree, code, re.compile("cuda"))
+    assert [node for node in found if isinstance(node, ast.stmt)] == tree.body[:2]

@@ -9,6 +9,7 @@ and the processor's time. With `--bodies` edits are in functions only, where mos
 `--without-rest` the whole is judged beside, and a glance compares with the one before, as while
 somebody types on; `chained` are those that do so and stand for the whole. `--seed` chooses other
 edits, and with `--show` each difference is told: what only the glance said, and only the whole.
+With `--jobs` so many processes share the edits, fifty of a seed of their own at a time.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from samedevice.server.analysis import Analysis, Folder, Settings
@@ -32,6 +35,43 @@ from server.mutations import mutated  # noqa: E402
 Edit = Callable[[str, random.Random], str]
 SETTINGS = Settings()
 EACH = 10
+#: The edits of one seed, where several processes share them.
+SHARE = 50
+
+
+@dataclass(frozen=True)
+class Share:
+    """Some edits of one project, which end at an hour of the monotonic clock."""
+
+    folder: str
+    seed: int
+    edits: int
+    end: float
+    bodies: bool
+    rests: bool
+    show: bool
+
+
+@dataclass
+class Compared:
+    """What was counted, and the seconds until answers.
+
+    These are the first one, one of the whole, and that of a whole check.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    first: list[float] = field(default_factory=list)
+    answered: list[float] = field(default_factory=list)
+    whole: list[float] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+
+    def add(self, other: Compared) -> None:
+        """Take in what was counted elsewhere."""
+        self.counts += other.counts
+        self.first += other.first
+        self.answered += other.answered
+        self.whole += other.whole
+        self.shown += other.shown
 
 
 def told(analysis: Analysis, path: str) -> list[tuple[object, ...]]:
@@ -71,22 +111,17 @@ def apart(one: list[tuple[object, ...]], other: list[tuple[object, ...]]) -> lis
     ]
 
 
-def compare(
-    folder: str, options: argparse.Namespace, counts: Counter[str]
-) -> tuple[list[float], list[float], list[float]]:
-    """Return the seconds until the first answer, until one of the whole, and for a whole check."""
-    edit: Edit = in_a_body if options.bodies else mutated
-    rests = not options.without_rest
-    known = Folder(Path(folder).resolve().as_posix())
-    beside = known if rests else Folder(known.root)
+def compare(share: Share) -> Compared:
+    """Make edits, and compare what is said of each at a glance and as a whole."""
+    edit: Edit = in_a_body if share.bodies else mutated
+    known = Folder(Path(share.folder).resolve().as_posix())
+    beside = known if share.rests else Folder(known.root)
     project = known.analyse({}, SETTINGS).project
     paths = [path for path in project.about_torch if len(project.programs[path]) > 1]
-    random_ = random.Random(options.seed)
-    first: list[float] = []
-    answered: list[float] = []
-    whole: list[float] = []
-    end = time.monotonic() + options.seconds
-    while paths and len(whole) < options.edits and time.monotonic() < end:
+    random_ = random.Random(share.seed)
+    found = Compared()
+    counts = found.counts
+    while paths and len(found.whole) < share.edits and time.monotonic() < share.end:
         path = random_.choice(paths)
         text, since = project.sources[path].text, 0
         known.analyse({path: text}, SETTINGS)
@@ -105,28 +140,50 @@ def compare(
             full = beside.analyse({path: text}, SETTINGS)
             ended = time.process_time()
             counts["edits"] += 1
-            whole.append(ended - middle)
-            first.append((ended if glance is None else middle) - began)
-            answered.append(first[-1] if glance is not None and glance.is_whole else ended - began)
+            stands = glance is not None and glance.is_whole
+            found.whole.append(ended - middle)
+            found.first.append((ended if glance is None else middle) - began)
+            found.answered.append(found.first[-1] if stands else ended - began)
             if glance is not None:
                 counts["glances"] += 1
                 right = told(glance, path) == told(full, path)
-                equal = not glance.is_whole or everywhere(glance) == everywhere(full)
+                equal = not stands or everywhere(glance) == everywhere(full)
                 counts["right"] += right
-                counts["wholes"] += glance.is_whole
-                counts["equal"] += glance.is_whole and equal
-                if options.show and not (right and equal):
+                counts["wholes"] += stands
+                counts["equal"] += stands and equal
+                if share.show and not (right and equal):
                     sides = (told(glance, path), told(full, path))
                     if right:
                         sides = (everywhere(glance), everywhere(full))
-                    stands = "stands for the whole" if glance.is_whole else "a first answer"
-                    print(f"edit {counts['edits']} of {path}, {stands}:")
-                    print(*apart(*sides), sep="\n", flush=True)
-            since = since + 1 if glance is not None and glance.is_whole else 0
-            counts["chained"] += since > 1 and not rests
+                    how = "stands for the whole" if stands else "a first answer"
+                    at = f"edit {counts['edits']} of seed {share.seed}, in {path}"
+                    found.shown += [f"{at}, {how}:", *apart(*sides)]
+            since = since + 1 if stands else 0
+            counts["chained"] += since > 1 and not share.rests
             if not since:
                 known.analyse({path: text}, SETTINGS)
-    return first, answered, whole
+    return found
+
+
+def shares(folder: str, options: argparse.Namespace) -> list[Share]:
+    """Return the edits of a project, in as many shares as several processes ask for."""
+    each = options.edits if options.jobs == 1 else SHARE
+    end = time.monotonic() + options.seconds
+    how = options.bodies, not options.without_rest, options.show
+    return [
+        Share(folder, options.seed + number, min(each, options.edits - done), end, *how)
+        for number, done in enumerate(range(0, options.edits, each))
+    ]
+
+
+def joined(found: Iterable[Compared]) -> Compared:
+    """Return what was counted in several shares, and tell what they show."""
+    whole = Compared()
+    for each in found:
+        whole.add(each)
+        if each.shown:
+            print(*each.shown, sep="\n", flush=True)
+    return whole
 
 
 def spread(seconds: list[float]) -> str:
@@ -142,22 +199,28 @@ def main() -> None:
     parser.add_argument("--edits", type=int, default=40)
     parser.add_argument("--bodies", action="store_true", help="edit functions only")
     parser.add_argument("--without-rest", action="store_true", help="from glance to glance")
-    parser.add_argument("--seconds", type=float, default=1e9, help="at most, for a folder")
+    parser.add_argument("--seconds", type=float, default=1e9, help="no edits after so many")
     parser.add_argument("--seed", type=int, default=7, help="which edits")
     parser.add_argument("--show", action="store_true", help="tell each difference")
+    parser.add_argument("--jobs", type=int, default=1, help="so many processes")
     options = parser.parse_args()
     sums: Counter[str] = Counter()
     ratios: list[float] = []
     names = ("edits", "glances", "right", "wholes", "equal", "chained")
     print(*names, "and ms, median/p95: first answer, one of the whole, a whole check", sep=", ")
-    for folder in options.folders:
-        counts: Counter[str] = Counter()
-        first, answered, whole = compare(folder, options, counts)
-        if first:
-            times = " ".join(map(spread, (first, answered, whole)))
-            print(Path(folder).name, *(counts[name] for name in names), times, flush=True)
-            ratios += [one / other for one, other in zip(first, whole, strict=True)]
-            sums += counts
+    with ProcessPoolExecutor(options.jobs) as pool:
+        spread_out = pool.map if options.jobs > 1 else map
+        begun = [
+            (folder, spread_out(compare, shares(folder, options))) for folder in options.folders
+        ]
+        for folder, parts in begun:
+            found = joined(parts)
+            if found.first:
+                times = " ".join(map(spread, (found.first, found.answered, found.whole)))
+                counted = (found.counts[name] for name in names)
+                print(Path(folder).name, *counted, times, flush=True)
+                ratios += [a / b for a, b in zip(found.first, found.whole, strict=True)]
+                sums += found.counts
     print(f"all: {dict(sums)}, first answer after {statistics.median(ratios):.2f} of the whole")
 
 

@@ -182,6 +182,8 @@ def main() -> None:
 
     own = [sys.executable, "-m", "samedevice"]
     if "samedevice" in wanted:
+        compiled = [sys.executable, "-m", "compileall", "-q", str(Path(samedevice.__file__).parent)]
+        assert cost(compiled).code == 0  # once, as an installation does, and not in the first row
         check = [*own, "check", "-j1", "all"]
         bench.tool("samedevice check", check, forget)
         bench.tool("samedevice fix --diff", [*own, "fix", "--diff", "all"], forget)

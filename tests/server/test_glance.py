@@ -197,6 +197,53 @@ def test_what_is_found_elsewhere_moves_along(looked: Looked) -> None:
     assert moved[0].span.line == 14 and moved[0].fix is None
 
 
+MADE = """\
+import torch
+
+
+def made():
+    return torch.rand(3)
+
+
+def used():
+    return made().numpy()
+"""
+
+
+def test_what_goes_wrong_or_right_in_its_callers_is_told_at_first(looked: Looked) -> None:
+    looked.sources["library.py"] = source.from_text(MADE, "library.py")
+    looked.sources["program.py"] = source.from_text("import library\n" + HELPED, "program.py")
+    before = looked.check()
+    for old, new in (("rand(3)", "rand(3).cuda()"), ("rand(3).cuda()", "\\\nrand(3)")):
+        found = looked.edit("library.py", old, new)
+        assert told(found) == told(looked.check()) != told(before)
+        before = found or []
+
+
+CHOSEN = """\
+import torch
+
+
+def main():
+    x = torch.zeros(3).to(device)
+    model = torch.nn.Linear(3, 3).cuda()
+    return model(x)
+"""
+
+
+def test_what_an_edit_takes_away_decides_nothing_more(looked: Looked) -> None:
+    """While code moves something to a device that is chosen elsewhere, no other is defined."""
+    looked.sources["library.py"] = source.from_text(CHOSEN, "library.py")
+    looked.sources["program.py"] = source.from_text("import library\n" + HELPED, "program.py")
+
+    def unfixed(found: list[Finding] | None) -> list[tuple[str, str]]:
+        return [(one.rule, one.unfixed) for one in found or ()]
+
+    before = unfixed(looked.check())
+    found = unfixed(looked.edit("library.py", "zeros(3).to(device)", "zeros(3)"))
+    assert found == unfixed(looked.check()) != before
+
+
 def test_who_calls_it_is_evaluated_too(looked: Looked) -> None:
     calls = "\n\n".join(f"def f{n}(x):\n    return x @ torch.eye({n})" for n in range(30))
     looked.sources["program.py"] = source.from_text(PROGRAM + calls, "program.py")

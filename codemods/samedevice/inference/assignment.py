@@ -13,6 +13,7 @@ from samedevice.inference import (
     choices,
     classes,
     contents,
+    escapes,
     expressions,
     functions,
     iteration,
@@ -170,6 +171,8 @@ def set_attribute(
         optimizers.trained(run, owner)
     elif isinstance(owner, Tensor) and isinstance(value, Tensor):
         _set_part(run, owner, attr, value)
+    else:
+        escapes.stored(run, owner, value, Location(scope.path, statement), scope)
 
 
 def _takes_away(node: ast.AST) -> bool:
@@ -381,6 +384,8 @@ def set_item(
         run.trail.put(run.variables, key.value, value if _names_device(value) else UNKNOWN)
     elif isinstance(owner, Instance):
         _set_in_instance(run, owner, key, value, scope, index)
+    else:
+        escapes.stored(run, owner, value, Location(scope.path, stmt), scope)
 
 
 def _names_device(value: Value) -> bool:

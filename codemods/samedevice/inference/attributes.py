@@ -43,6 +43,7 @@ from samedevice.inference.values import (
     Doubt,
     Iter,
     Seq,
+    Shown,
     Tensor,
     Value,
     parameter_of,
@@ -220,6 +221,8 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Location)
         return SCALAR
     if attr in tensor_methods.COPYING and owner.site is None and not root.is_tensor:
         return Method(owner, attr, spot)
+    if not torchfacts.is_output_field(attr):
+        owner.shown = Shown.OBJECT
     if owner.opaque:
         part = subscripts.part(run, owner, attr)
         if _is_of_unknown_class(owner) and part is not owner:

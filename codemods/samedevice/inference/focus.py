@@ -26,8 +26,8 @@ class ProgramSummary:
     of many, only some are evaluated by themselves. `active`: it puts something on a device;
     `naming`: it names one;
     `placement_is_deliberate`: which of its devices what is on is its design. `offering` are the
-    files where the user chooses, `choosing` those whose code chooses a device, `needs_device` those
-    that have to name the device, and `existing` the resolver that a file can have.
+    files where the user chooses, `choosing` the definitions whose code chooses a device,
+    `needs_device` the files that have to name it, and `existing` the resolver that a file can have.
     """
 
     callers: Mapping[Target, frozenset[Target]]
@@ -39,7 +39,7 @@ class ProgramSummary:
     default_device: bool
     class_devices: bool
     offering: tuple[str, ...]
-    choosing: frozenset[str]
+    choosing: frozenset[Target]
     needs_device: frozenset[str]
     existing: Mapping[str, DeviceExpression | None]
 

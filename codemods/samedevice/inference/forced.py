@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -21,7 +21,12 @@ Kind = Literal["move", "name", "call", "type", "backend", "load", "given", "test
 
 #: A file without one of these words asks for nothing.
 WORDS = re.compile(r"cuda|nccl|NCCL|torch\.load|\bload\(")
+#: What it asks for stands in statements with one of these.
+_ASKED = r"cuda|nccl|NCCL|Nccl|mps|xpu|\bload\(|load_state_dict_from_url"
 _NAME = re.compile(r"cuda(:\d+)?")
+_NUMBERED = re.compile("cuda:")
+#: What has such a word in its name, and may be taken under another one.
+_SHORT = re.compile(r"torch\.(cuda|hub|load)")
 _CUDA = re.compile(r"cuda|gpu", re.IGNORECASE)
 _DEVICE = re.compile(r"device|cuda|gpu|map_location", re.IGNORECASE)
 #: A test that speaks of these may well be one for CUDA.
@@ -80,14 +85,8 @@ class Defaults:
     @classmethod
     def joined(cls, files: Iterable[Defaults]) -> Defaults:
         """Return what several files set, one program's say."""
-        found = cls()
-        for each in files:
-            found.gpus |= each.gpus
-            found.on |= each.on
-            found.off |= each.off
-            found.cuda |= each.cuda
-            found.asks |= each.asks
-        return found
+        each = [(one.gpus, one.on, one.off, one.cuda, one.asks) for one in files]
+        return cls(*(set().union(*kind) for kind in zip(*each, strict=True)))
 
     def learn(self, tree: ast.Module) -> None:
         """Learn what a file sets."""
@@ -166,77 +165,83 @@ def defaults_of(tree: ast.Module) -> Defaults:
     return found
 
 
-def forced(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
+def forced(tree: ast.Module, text: str, parents: Parents) -> Iterator[Forced]:
     """Yield what a file asks for on every machine, and no test in sight of it decides on."""
-    return (each for each, decided in _asked(tree, parents) if decided is None)
+    return (each for each, decided in _asked(tree, text, parents) if decided is None)
 
 
-def behind_flags(tree: ast.Module, parents: Parents) -> Iterator[Forced]:
+def behind_flags(tree: ast.Module, text: str, parents: Parents) -> Iterator[Forced]:
     """Yield what a file asks for where the tests of `if` statements alone decide on it."""
-    return (each for each, decided in _asked(tree, parents) if decided == "ifs")
+    return (each for each, decided in _asked(tree, text, parents) if decided == "ifs")
 
 
 @syntax.per_node
-def _asked(tree: ast.Module, parents: Parents) -> list[tuple[Forced, _Deciding | None]]:
+def _asked(tree: ast.Module, text: str, parents: Parents) -> list[tuple[Forced, _Deciding | None]]:
     """Return what a file asks for, and what decides on it."""
-    nodes = syntax.walk(tree)
-    taken, own = _taken(nodes), _own(nodes)
+    statements = syntax.statements(tree)
+    taken, own = _taken(statements), _own(statements)
+    short = [name for name, what in taken.items() if _SHORT.match(what)]
+    words = re.compile("|".join([_ASKED, *(rf"\b{re.escape(name)}\b" for name in short)]))
     found: list[tuple[Forced, _Deciding | None]] = []
-    for node in nodes:
+    for node in syntax.walk_with(tree, text, words):
         if node.__class__ not in _ASKING:
             continue
         kind = _kind(node, parents, taken, own)
         if kind is not None:
             assert isinstance(node, ast.expr)
-            asked = Forced(node, kind)
             # A test's own assertion decides on nothing.
             at = parents.get(node) or node if kind == "test" else node
-            if not _is_decided(at, parents):
-                found.append((asked, None))
-            else:
-                found.append((asked, _what_decides(at, parents)))
+            found.append((Forced(node, kind), _what_decides(at, parents)))
     return found
 
 
-def _what_decides(node: ast.AST, parents: Parents) -> _Deciding:
-    """Return which tests decide about a place, of which some do."""
+def _what_decides(node: ast.AST, parents: Parents) -> _Deciding | None:
+    """Return which tests decide about a place; None if none does."""
+    if not _is_decided(node, parents):
+        return None
     if not _is_decided(node, parents, ifs=False):
         return "ifs"
     return "otherwise" if _is_decided(node, parents, ifs=False, arms=False) else "arms"
 
 
 def by_default(
-    tree: ast.Module, parents: Parents, defaults: Callable[[], Defaults]
+    tree: ast.Module, text: str, parents: Parents, defaults: Callable[[], Defaults]
 ) -> Iterator[Forced]:
     """Yield what a file asks for where only a user's word against it would decide on it.
 
     `defaults` are asked for where something depends on them: all files of a program are read then.
     """
-    for asked, decided in _asked(tree, parents):
+    for asked, decided in _asked(tree, text, parents):
         if decided in (None, "otherwise"):
             continue
         tests = [(t, p) for t, p in _tests(asked.node, parents) if _TEST.search(ast.unparse(t))]
-        if tests and all(defaults().hold(test, positive) for test, positive in tests):
+        if _hold(tests, defaults):
             yield replace(asked, by_default=True)
-    for node in _numbered_in(tree):
+    for node in _numbered_in(tree, text):
         tests = list(_tests(node, parents))
         read = {n.attr for t, _ in tests for n in ast.walk(t) if isinstance(n, ast.Attribute)}
-        held = tests and all(defaults().hold(test, positive) for test, positive in tests)
-        if tests and read and (held or read <= defaults().gpus):
+        if read and (_hold(tests, defaults) or read <= defaults().gpus):
             yield Forced(node, "name", by_default=True)
 
 
+def _hold(tests: Sequence[tuple[ast.expr, bool]], defaults: Callable[[], Defaults]) -> bool:
+    """Tell whether all tests, of which there are some, hold unless somebody says otherwise."""
+    if not tests or any(isinstance(test, ast.Call) for test, _ in tests):  # that is no setting
+        return False
+    return all(defaults().hold(test, positive) for test, positive in tests)
+
+
 @syntax.per_node
-def _numbered_in(tree: ast.Module) -> list[ast.expr]:
+def _numbered_in(tree: ast.Module, text: str) -> list[ast.expr]:
     """Return where a file names a device by a number that it computes."""
     return [
         node
-        for node in syntax.walk(tree)
-        if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Call)) and _numbered(node) is not None
+        for node in syntax.walk_with(tree, text, _NUMBERED)
+        if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Call)) and numbered(node) is not None
     ]
 
 
-def _numbered(node: ast.AST) -> ast.expr | None:
+def numbered(node: ast.AST) -> ast.expr | None:
     """Return the number of `f"cuda:{number}"`, however that is written."""
     match node:
         case ast.JoinedStr(values=[ast.Constant(value="cuda:"), ast.FormattedValue(value=number)]):

@@ -11,7 +11,7 @@ from samedevice.inference.events import Built
 from samedevice.inference.models import nn
 from samedevice.inference.nodes import Cause, Location, Place
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
-from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, FunctionNode, Seq, Value
+from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, FunctionNode, Seq, Tensor, Value
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def _evaluate_methods(
     Those that something else has called by now are left out, unless they are evaluated `again`.
     """
     instance = heir.symbolic if heir.symbolic is not None else symbolic_instance(run, heir)
+    used = {whole: whole.used for whole in instance.wholes()}
     begun: list[Func] = []
     for method in methods:
         if method.node in run.evaluated and not again:
@@ -96,6 +97,8 @@ def _evaluate_methods(
         run.graph.open = not (built and _called_by_python(method.node))
         functions.call_symbolic(run, function)
         run.graph.open = True
+    for whole, before in used.items():
+        whole.used = before  # what nobody calls uses nothing
     return begun
 
 
@@ -265,9 +268,11 @@ def class_method(
         forward = klass.lookup("forward")
         if isinstance(forward, Func):
             context = klass.context = Instance("context")
-            return functions.call_func(
+            result = functions.call_func(
                 run, Func(forward.node, forward.scope, context, klass), args, kwargs, spot
             )
+            _differentiate(run, klass, context, args, result, spot)
+            return result
     if klass.family == "module":
         if name == "from_pretrained":
             made = instantiate(run, klass, [], {}, spot, scope)
@@ -280,6 +285,49 @@ def class_method(
                 return NONE
             return nn.call_module(run, args[0][0], args[1:], kwargs, spot, scope)
     return UNKNOWN
+
+
+def _differentiate(
+    run: Interpreter,
+    klass: Class,
+    context: Instance,
+    args: list[Arg],
+    result: Value,
+    spot: Location,
+) -> None:
+    """Call the `backward` of an autograd function as torch does: with a gradient for each result.
+
+    What it gives for an argument has to be where that is.
+    """
+    backward = klass.lookup("backward")
+    if not isinstance(backward, Func) or run.symbolic or run.in_worker:
+        return
+    given: list[Arg] = []
+    for each in result.items or () if isinstance(result, Seq) else (result,):
+        if not isinstance(each, Tensor):
+            return
+        gradient = Tensor(run.graph.node(spot))
+        run.graph.flow(each.node, gradient.node)
+        given.append((gradient, spot))
+    function = Func(backward.node, backward.scope, context, klass)
+    found = functions.call_func(run, function, given, {}, spot)
+    gradients = found.items if isinstance(found, Seq) else [found]
+    written = _returned(backward.node)
+    if gradients is None or written is None or len(written) != len(gradients):
+        return
+    for (value, where), back, code in zip(args, gradients, written, strict=False):
+        if isinstance(value, Tensor) and isinstance(back, Tensor):
+            at = Location(backward.scope.path, code)
+            run.graph.meet(value.node, where, back.node, at, at, backward.node)
+
+
+def _returned(function: ast.AST) -> list[ast.expr] | None:
+    """Return what a function with one `return` gives, one by one."""
+    statements = [node for node in syntax.walk(function) if isinstance(node, ast.Return)]
+    value = statements[0].value if len(statements) == 1 else None
+    if value is None:
+        return None
+    return [*value.elts] if isinstance(value, ast.Tuple) else [value]
 
 
 def name(node: ast.AST) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from samedevice.reading import syntax
@@ -26,6 +27,7 @@ _FORMS = frozenset(
     ("absl", "argparse", "click", "docopt", "fire", "getopt", "gradio", "hydra", "jsonargparse",
      "omegaconf", "optparse", "simple_parsing", "streamlit", "tyro", "typer")
 )  # fmt: skip
+_SPEAKS = re.compile("|".join([_WORDS.pattern, _ASKING.pattern, *sorted(_FORMS)]))
 #: What hides GPUs from a process, as long as nobody has asked for one.
 VISIBLE = re.compile(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES")
 
@@ -56,12 +58,16 @@ _NONE = Markers()
 def markers(project: Project, path: str) -> Markers:
     """Return the markers of a file; none for one that does not parse."""
     text = project.sources[path].text
-    asks = _ASKING.search(text) is not None or any(name in text for name in _FORMS)
-    if not asks and _WORDS.search(text) is None:
+    if _SPEAKS.search(text) is None:
         return _NONE
     tree = project.tree(path)
-    found = Markers(asks=asks and tree is not None and _asks(tree))
-    for node in syntax.walk(tree) if tree is not None else ():
+    return _read(tree, text) if tree is not None else _NONE
+
+
+@syntax.per_node
+def _read(tree: ast.Module, text: str) -> Markers:
+    found = Markers(asks=_asks(syntax.walk_with(tree, text, _SPEAKS)))
+    for node in syntax.walk_with(tree, text, _WORDS):
         match node:
             case ast.Call(func=ast.Attribute() | ast.Name() as func):
                 found = _of_call(found, ast.unparse(func), node)
@@ -72,9 +78,9 @@ def markers(project: Project, path: str) -> Markers:
     return found
 
 
-def _asks(tree: ast.AST) -> bool:
+def _asks(nodes: Iterable[ast.AST]) -> bool:
     """Tell whether some code asks the machine, the environment or a user about something."""
-    for node in syntax.walk(tree):
+    for node in nodes:
         match node:
             case ast.Attribute(attr=name) | ast.Name(id=name) if _ASKING.fullmatch(name):
                 return True

@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from samedevice import torchfacts
 from samedevice.finding import Finding, Origin, Span
-from samedevice.inference import apart, rivals, taken, uncalled, unexplained
+from samedevice.inference import apart, escapes, rivals, taken, uncalled, unexplained
 from samedevice.inference.answers import Answers, is_parameter
 from samedevice.inference.certainty import Watcher
 from samedevice.inference.events import (
@@ -273,6 +273,7 @@ class Solution(Answers):
         yield from apart.met(self)
         yield from apart.not_followed(self)
         yield from unexplained.undecided(self)
+        yield from escapes.undecided(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
 
@@ -290,7 +291,7 @@ class Solution(Answers):
         Unseen callers do, or a trainer of a library. No conversion waits for them: what is called
         runs as it did.
         """
-        yield from uncalled.met(self)
+        yield from (group for group in uncalled.met(self) if escapes.left_to_callers(self, group))
         yield from taken.met(self)
 
     def _perhaps_modules(self) -> Iterator[SiteGroup]:
@@ -299,11 +300,10 @@ class Solution(Answers):
         If it is a module, nobody moves it.
         """
         for group in self.groups(Handed):
-            if group.spot.path in self.policy.for_the_cpu and any(
-                not site.callers_unknown and self.place(site.node) is Place.CENTRAL
-                for site in group.sites
-            ):
-                yield group
+            known = (site for site in group.sites if not site.callers_unknown)
+            if group.spot.path in self.policy.converting:
+                if any(self.place(site.node) is Place.CENTRAL for site in known):
+                    yield group
 
     def _given_away(self) -> Iterator[SiteGroup]:
         """Return the calls that keep a program for the CPU from being converted.
@@ -344,7 +344,7 @@ class Solution(Answers):
             for script, files in self.programs.scripts()
         ]
         named = [
-            self.policy.for_the_cpu & found.fix.named_in() if found.fix is not None else set()
+            self.policy.converting & found.fix.named_in() if found.fix is not None else set()
             for found in findings
         ]
         ties = dict.fromkeys(frozenset(paths) for paths in named if paths)  # in their order
@@ -364,7 +364,7 @@ class Solution(Answers):
 
     def _missing(self, findings: Iterable[Finding]) -> dict[str, list[str]]:
         """Return for each file for the CPU what is not decided in it, or has no repair."""
-        if not self.policy.for_the_cpu:
+        if not self.policy.converting:
             return {}
         places = [
             (group.spot.path, getattr(group.spot.node, "lineno", 0)) for group in self.undecided()
@@ -377,7 +377,7 @@ class Solution(Answers):
         places += self._contained(findings)
         missing: dict[str, list[str]] = {}
         for path, line in places:
-            if path in self.policy.for_the_cpu:
+            if path in self.policy.converting:
                 missing.setdefault(path, []).append(self.project.sources[path].where(line))
         return missing
 

@@ -36,6 +36,7 @@ from samedevice.inference.values import (
     ProcessIndex,
     Scalar,
     Seq,
+    Shown,
     Tensor,
     Value,
     surely_tensor,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 def _entry(run: Interpreter, owner: Tensor, key: str, spot: Location) -> Tensor:
     """Return an entry of what looked like a tensor: it is a mapping of unknown values."""
+    owner.shown = Shown.MAPPING
     if owner.opaque or isinstance(owner.site, (Drawn, Loaded)):
         return part(run, owner, key)
     if isinstance(owner.site, Shared):

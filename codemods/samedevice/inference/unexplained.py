@@ -19,6 +19,7 @@ from samedevice.inference.values import (
     UNKNOWN,
     Arg,
     Const,
+    Device,
     Dict,
     Scalar,
     Tensor,
@@ -39,6 +40,9 @@ def called(run: Interpreter, node: ast.Call, args: list[Arg], kwargs: dict[str, 
     """Note a call of which nothing is known, with the places of the tensors that it is given."""
     given = (*args, *kwargs.values())
     run.answers[node] = [v.node for v, _ in given if isinstance(v, Tensor) and surely_tensor(v)]
+    device = next((value for value, _ in given if isinstance(value, Device)), None)
+    if device is not None:
+        run.placed[node] = device.node
 
 
 def bound(targets: list[ast.expr], value: ast.expr, scope: Scope) -> None:
@@ -47,6 +51,12 @@ def bound(targets: list[ast.expr], value: ast.expr, scope: Scope) -> None:
         for each in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
             if isinstance(each, ast.Name):
                 scope.answers[each.id] = value
+
+
+def placed(run: Interpreter, node: ast.AST, scope: Scope) -> PlaceVar | None:
+    """Return the place of the device that the call was given from which something is taken."""
+    calls = (run.placed.get(step) for step in _steps(node, scope))
+    return next((device for device in calls if device is not None), None)
 
 
 def met(run: Interpreter, value: Value, spot: Location, tensor: Value, scope: Scope) -> None:
@@ -93,20 +103,22 @@ def is_of_call(value: Value, node: ast.AST, scope: Scope) -> bool:
     return isinstance(source, ast.Call)
 
 
-def _source(node: ast.AST, scope: Scope, hops: int = _HOPS) -> ast.AST:
+def _source(node: ast.AST, scope: Scope) -> ast.AST:
     """Return the call that an expression, or a name in it, is taken from."""
-    while True:
-        match node:
-            case ast.Call(func=ast.Attribute(value=inner)) if _is_taken(inner, scope):
-                node = inner
-            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
-                node = inner
-            case ast.UnaryOp(operand=inner):
-                node = inner
-            case ast.Name(id=name) if hops and name in scope.answers:
-                return _source(scope.answers[name], scope, hops - 1)
-            case _:
-                return node
+    *_, last = _steps(node, scope)
+    return last
+
+
+def _steps(node: ast.AST, scope: Scope, hops: int = _HOPS) -> Iterator[ast.AST]:
+    """Yield an expression, what it is taken from, and so on."""
+    yield node
+    match node:
+        case ast.Call(func=ast.Attribute(value=inner)) if _is_taken(inner, scope):
+            yield from _steps(inner, scope, hops)
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.UnaryOp(operand=inner):
+            yield from _steps(inner, scope, hops)
+        case ast.Name(id=name) if hops and name in scope.answers:
+            yield from _steps(scope.answers[name], scope, hops - 1)
 
 
 def _is_taken(node: ast.AST, scope: Scope) -> bool:

@@ -165,7 +165,7 @@ def _looked(
         return None
     now, elsewhere = look.now(), look.elsewhere()
     is_whole = look.is_whole(now, elsewhere, glances)
-    found = look.corrected(now.touched, glances) + elsewhere
+    found = look.corrected(now.touched, glances) + look.around(elsewhere, now, glances)
     sources = {path: project.sources[path] for path in program}
     rest = replace(look.rest, callers=now.callers)
     glances.keep(seen, look.definitions, Seen(sources, found, rest) if is_whole else None)
@@ -272,11 +272,13 @@ def _placed(
 class _Judged:
     """What some units find in code that an edit touches, and elsewhere; what else they say of that.
 
-    Elsewhere is where it was before the edit. `placed` are the values with a known place, and
-    `callers` all that evaluate code of a definition, by now.
+    What they find `elsewhere` is where it was before the edit, and in their texts it is `beside`.
+    `placed` are the values with a known place, and `callers` all that evaluate code of a
+    definition, by now.
     """
 
     touched: list[Finding]
+    beside: list[Finding]
     elsewhere: list[Finding]
     observed: Observed
     placed: dict[Target, int]
@@ -434,6 +436,21 @@ class _Look:
         found = (one for one in self._seen.findings if not self.was_in(one))
         return list(lines.moved(found, tables))
 
+    def around(self, elsewhere: list[Finding], now: _Judged, glances: Glances) -> list[Finding]:
+        """Return what is `elsewhere`, as far as these units say of it what they said before.
+
+        Code that calls what was edited may be wrong now, or right, or can be repaired no more.
+        """
+        known = set(map(_shown, elsewhere))
+        new = [one for one in now.beside if _shown(one) not in known]
+        if not new and not self.is_promising():  # then the texts of before were not judged yet
+            return elsewhere
+        tables = {path: change.lines for path, change in self._changes.items()}
+        then = set(map(_shown, lines.moved(self._before(glances).elsewhere, tables)))
+        gone = then.difference(map(_shown, now.beside))
+        left = [one for one in elsewhere if _shown(one) not in gone]
+        return left + [one for one in new if _shown(one) not in then]
+
     def was_in(self, finding: Finding) -> bool:
         """Tell whether something was found in what an edit touches."""
         change = self._changes.get(finding.path)
@@ -453,7 +470,7 @@ class _Look:
         tables = {path: table for path, table in back.items() if table}
         others = [one for one in found if before(one.path, one.span.line) is not None]
         elsewhere = list(lines.moved(others, tables, fixes=True))
-        return _Judged(touched, elsewhere, seen, placed, callers)
+        return _Judged(touched, others, elsewhere, seen, placed, callers)
 
 
 def _is_in(ranges: Iterable[tuple[int, int]], line: int) -> bool:
@@ -492,6 +509,10 @@ def _repaired(findings: Iterable[Finding]) -> list[tuple[object, ...]]:
 
 def _key(finding: Finding) -> tuple[object, ...]:
     return finding.path, finding.span, finding.rule, finding.message
+
+
+def _shown(finding: Finding) -> tuple[object, ...]:
+    return *_key(finding), finding.unfixed
 
 
 def _keys(findings: Iterable[Finding]) -> set[tuple[object, ...]]:

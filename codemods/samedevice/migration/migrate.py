@@ -79,6 +79,7 @@ class Outcome:
     files that were only read: they are among the sources, and nothing is changed or told of them;
     those in `beyond` belong to what would change. `incomplete` are the files that would become
     others if nothing waited for what is not decided, or has no repair, in programs for the CPU.
+    `converted` are the files of programs that used no device before they were edited.
     """
 
     changes: list[Change]
@@ -93,6 +94,7 @@ class Outcome:
     context: frozenset[str] = frozenset()
     beyond: list[str] = field(default_factory=list)
     incomplete: list[Change] = field(default_factory=list)
+    converted: frozenset[str] = frozenset()
 
     @property
     def named(self) -> list[str]:
@@ -234,6 +236,7 @@ def _withdraw(
     if not applied:
         return False
     after = project.replaced(outcome.sources.values())
+    after.converted = outcome.converted  # it is the project that was judged, and is known
     changed = [change.path for change in outcome.changes]
     found: list[tuple[list[Finding], str]] = []
     objections = [
@@ -397,6 +400,7 @@ def _migrate(
                 sources=project.sources,
                 rounds=rounds,
                 found=found,
+                converted=project.converted,
             )
             return outcome, set()
         made = set(result.applied)
@@ -742,6 +746,7 @@ def _settled(
         originals=original.sources,
         sources=project.sources,
         rounds=ROUNDS,
+        converted=project.converted,
     )
 
 

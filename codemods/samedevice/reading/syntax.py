@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
@@ -120,6 +120,25 @@ def walk_all(trees: Iterable[ast.AST]) -> list[ast.AST]:
             elif child is not None:
                 nodes.append(child)
     return [node for node in nodes if node is not None]
+
+
+def walk_with(tree: ast.Module, text: str, words: re.Pattern[str]) -> list[ast.AST]:
+    """Return what `walk` does, without the statements in whose lines none of some words stands.
+
+    An editor asks of a file with each key what few of its lines speak of. `text` is the file's.
+    """
+    lines, line, last = [0], 1, 0
+    for found in words.finditer(text):
+        line, last = line + text.count("\n", last, found.start()), found.start()
+        lines.append(line)
+
+    def has_one(statement: ast.stmt) -> bool:
+        return lines[bisect_right(lines, statement.end_lineno or 0) - 1] >= _start(statement)
+
+    nodes: list[ast.AST] = [tree]
+    for node in nodes:  # which grows
+        nodes += [one for one in children(node) if not isinstance(one, ast.stmt) or has_one(one)]
+    return nodes
 
 
 @per_node

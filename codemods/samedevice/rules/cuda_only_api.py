@@ -43,6 +43,7 @@ from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules import _left_out as left_out
 from samedevice.rules._build import edit, finding, short, with_comment
+from samedevice.rules._implied import comes_with_cuda
 from samedevice.rules._runtime import (
     VENDORS,
     Asked,
@@ -153,6 +154,7 @@ def _repaired(
             or _handle(solution, group, how, handles)
             or _test(solution, group, how)
             or _comparison(solution, group, how)
+            or _unread(solution, group, statement, how)
             or _context(group, statement, how)
             or (_result(solution, group, how) if _says_more(group, statement) else None)
             or _left_out(group, left_out.run(solution, group.spot, statement, done), how, done)
@@ -194,10 +196,12 @@ def _as_device(solution: Solution, group: SiteGroup) -> Fix | None:
 def _where(solution: Solution, group: Group[DeviceOf]) -> Iterator[Finding]:
     """`device=x.get_device()` and `device="cuda" if x.is_cuda else "cpu"`: that of `x`."""
     spot = group.spot
-    if not solution.is_meant(spot.node):
+    if not solution.is_meant(spot.node) or comes_with_cuda(solution, spot):
         return
     if group.first.device.text and solution.is_stored(spot.node):
         return  # a text stays a text
+    if group.first.device.number and not _only_says_where(solution, spot):
+        return  # a number that the code asks or counts with stays one, and -1 is the CPU's
     code = f"{ast.unparse(group.first.of)}.device"
     parent = solution.programs.parents(spot.path).get(spot.node)
     edits: tuple[Edit, ...] = (edit(solution, spot, "replace", code=code),)
@@ -213,6 +217,30 @@ def _where(solution: Solution, group: Group[DeviceOf]) -> Iterator[Finding]:
         f"`{short(solution.code(spot))}` is no other device than CUDA's, or the CPU",
         Fix(edits, erasure=RULE),
     )  # fmt: skip
+
+
+def _only_says_where(solution: Solution, spot: Location) -> bool:
+    """Tell whether a number of a GPU that has a name is only used as a `torch.device` can be."""
+    parents, home = solution.programs.parents(spot.path), solution.programs.function_of(spot)
+    match parents.get(spot.node):
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            pass
+        case around:
+            return not isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Compare))
+    return home is not None and all(
+        _says_where(node, parents)
+        for node in syntax.walk(home)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    )
+
+
+def _says_where(node: ast.Name, parents: syntax.Parents) -> bool:
+    match parents.get(node):
+        case ast.Call(func=ast.Attribute(attr="to" | "cuda"), args=[first, *_]):
+            return first is node
+        case ast.keyword(arg="device"):
+            return True
+    return False
 
 
 def _handle(solution: Solution, group: SiteGroup, how: Asked, handles: Handles) -> Fix | None:
@@ -271,6 +299,27 @@ def _left_out(
         return None
     done.update(statements)
     return _fix(how.name, left_out.under(how.solution, group.spot.path, how.test, statements))
+
+
+def _unread(solution: Solution, group: SiteGroup, statement: ast.stmt, how: Asked) -> Fix | None:
+    """`x.pin_memory()` as a statement: one more test for it, where it has one to itself."""
+    if not (isinstance(statement, ast.Expr) and statement.value is group.spot.node):
+        return None
+    if not group.first.name.endswith("pin_memory"):
+        return None
+    path = group.spot.path
+    outer = solution.programs.parents(path).get(statement)
+    if isinstance(outer, ast.If) and outer.body == [statement] and not outer.orelse:
+        test = outer.test
+        weaker = isinstance(test, (ast.IfExp, ast.NamedExpr)) or (
+            isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
+        )
+        code = f"{'({})' if weaker else '{}'} and {how.test}"
+        return _fix(how.name, (edit(solution, Location(path, test), "replace", code=code),))
+    place = Location(path, statement)
+    code = with_comment(solution, place, solution.code(place))
+    code = f"if {how.test}:\n    {code}"
+    return _fix(how.name, (edit(solution, place, "replace_statement", code=code),))
 
 
 def _says_more(group: SiteGroup, statement: ast.stmt) -> bool:

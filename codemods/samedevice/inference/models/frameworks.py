@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from samedevice.inference import contents, moving
-from samedevice.inference.models import Call, kind
+from samedevice.inference.models import Call, kind, model
 from samedevice.inference.nodes import Place
 from samedevice.inference.objects import Instance
 from samedevice.inference.open_events import Taken
@@ -14,6 +14,15 @@ from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
+
+
+@model("apex.amp.initialize")
+def for_mixed_precision(run: Interpreter, call: Call) -> Value:
+    """The same model and optimizer, patched where they are."""
+    given = [call.kwargs.get(name, (None, None))[0] for name in ("models", "optimizers")]
+    given = [*(value for value, _ in call.args[:2]), *given[len(call.args[:2]) :]]
+    handed = [value for value in given if value is not None]
+    return Seq("tuple", handed) if len(handed) == 2 else handed[0] if handed else UNKNOWN
 
 
 @kind("managed", "trainer")
