@@ -101,3 +101,43 @@ def test_what_meets_prepared_modules_and_batches_is_told(after: str) -> None:
 )
 def test_what_is_put_beside_them_is_right(after: str) -> None:
     assert left(after) == []
+
+
+MADE_BY_OTHERS = """\
+import torch
+from torch import nn
+
+MEAN = torch.ones(3)
+HALF = torch.tensor(0.5)
+ORDER = torch.tensor([2, 0, 1])
+
+
+class Net(nn.Module):
+    STD = torch.ones(3)
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 3)
+        self.scales = [torch.ones(3), torch.zeros(3)]
+
+    def forward(self, x):
+        made = self.layer(x)
+        return {given}
+"""
+
+
+@pytest.mark.parametrize("given", ["made - MEAN", "made / self.STD", "made + self.scales[1]"])
+def test_what_callers_do_not_move_is_told(given: str) -> None:
+    text = MADE_BY_OTHERS.format(given=given)
+    findings = check(Project([source.from_text(text, "net.py")]), Config())
+    assert findings and all(each.left_to_callers for each in findings)
+    assert all("meets a module that callers move" in each.message for each in findings)
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["made * HALF", "made[:, ORDER]", "made - MEAN.to(x.device)", "made * self.STD.to(made)"],
+)
+def test_what_goes_with_its_input_is_right(given: str) -> None:
+    text = MADE_BY_OTHERS.format(given=given)
+    assert check(Project([source.from_text(text, "net.py")]), Config()) == []

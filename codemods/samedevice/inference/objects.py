@@ -228,7 +228,7 @@ class Attributes(dict[str, Value]):
     def __setitem__(self, name: str, value: Value) -> None:
         dict.__setitem__(self, name, value)
         kind = value.__class__
-        if kind in _NAMING_ATTRIBUTES or kind is Const and _names_device(value):
+        if kind in _NAMING_ATTRIBUTES or kind in _TEXTS and _names_device(value):
             self.devices[name] = self.holders[name] = value
         elif self.holders or kind is Instance:
             self.devices.pop(name, None)
@@ -420,6 +420,7 @@ class Super(Value):
 #: Values that may name a device, some of them.
 #: Values of attributes that name a device, beside text that may.
 _NAMING_ATTRIBUTES = frozenset((Device, ProcessIndex))
+_TEXTS = frozenset((Const, CliOption))
 NAMING = frozenset((Device, ProcessIndex, Const, CliOption, Tensor, Instance))
 
 

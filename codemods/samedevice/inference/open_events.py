@@ -120,6 +120,6 @@ class Taken(Site):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class MetTaken(Site):
-    """What is on the CPU meets a module that a trainer has taken away."""
+    """What is on the CPU meets a module that a trainer has taken away, or that callers move."""
 
     trainer: str = ""

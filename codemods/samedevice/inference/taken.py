@@ -41,8 +41,8 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
         if meet.kind not in ("index", "number"):  # these may be anywhere
             sides.append((right, left, meet.right_spot))
         for value, other, spot in sides:
-            pinned = (taken.get(each.node) for each in _pinned(other))
-            trainer = next(filter(None, pinned), None)
+            found = (taken.get(each.node) for each in pinned(other))
+            trainer = next(filter(None, found), None)
             # What nobody places elsewhere is made on the CPU.
             if trainer is None or not (value.pin is Place.HOST or value in made):
                 continue
@@ -54,7 +54,7 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
                 yield SiteGroup(spot, [MetTaken(spot, other, scope, trainer=trainer.name)])
 
 
-def _pinned(node: PlaceVar) -> Iterator[Location]:
+def pinned(node: PlaceVar) -> Iterator[Location]:
     """Yield where something says where a value is, or what it is computed from."""
     queue = [node.find()]
     for root in queue:

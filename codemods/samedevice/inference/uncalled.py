@@ -11,12 +11,13 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from samedevice.inference.events import PlainTensor
+from samedevice.inference import taken
+from samedevice.inference.events import Created, PlainTensor
 from samedevice.inference.nodes import Agree, Location, Place, PlaceVar
 from samedevice.inference.objects import Func, Instance, Scope
-from samedevice.inference.open_events import MetByCallers
+from samedevice.inference.open_events import MetByCallers, MetTaken
 from samedevice.inference.sites import SiteGroup
-from samedevice.inference.values import Tensor, Value
+from samedevice.inference.values import Dict, Seq, Tensor, Value
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -50,19 +51,37 @@ def reads_placed(func: Func, owner: Value | None = None) -> bool:
 
 
 def reads_unregistered(func: Func, owner: Instance) -> bool:
-    """Tell whether a module's method reads a tensor that does not move with the module."""
-    spec = func.node.args
-    first = next(iter((*spec.posonlyargs, *spec.args)), None)
-    if owner.family != "module" or first is None:
+    """Tell whether a module's method reads a tensor that does not move with the module.
+
+    It is in a plain attribute, in a container there, in the class, or in the file.
+    """
+    given = syntax.parameters(func.node)
+    if owner.family != "module" or not given:
         return False
-    return any(
-        isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == first.arg
-        and isinstance(held := owner.attrs.get(node.attr), Tensor)
-        and isinstance(held.site, PlainTensor)
-        for node in syntax.walk(func.node)
-    )
+    known = func.scope.globals.names
+    for node in syntax.walk(func.node):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name == given[0]:
+                held = owner.attrs.get(attr)
+                if held is None and owner.cls is not None:
+                    held = owner.cls.lookup(attr)
+                    if isinstance(held, Tensor):
+                        return True
+                if isinstance(held, Tensor) and isinstance(held.site, PlainTensor):
+                    return True
+                if (
+                    isinstance(held, (Seq, Dict))
+                    and _has_tensors(held)
+                    and attr not in owner.buffers
+                ):
+                    return True
+            case ast.Name(id=name) if name not in given and isinstance(known.get(name), Tensor):
+                return True
+    return False
+
+
+def _has_tensors(value: Seq | Dict) -> bool:
+    return any(isinstance(member, Tensor) and not member.lent for member in value.members())
 
 
 def _is_placed(value: Value | None, depth: int = 1) -> bool:
@@ -72,7 +91,9 @@ def _is_placed(value: Value | None, depth: int = 1) -> bool:
 
 
 def met(solution: Solution) -> Iterator[SiteGroup]:
-    """Return the places where such a parameter comes in, one for each parameter."""
+    """Return the places where such a parameter comes in, one for each parameter, and those where
+    what callers do not move meets what they do."""
+    yield from _left_behind(solution)
     seen: set[ast.AST] = set()
     for meet in solution.graph.meetings:
         for value, other, spot in _handed_in(solution, meet):
@@ -91,6 +112,37 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
             called = meet.kind == "called" and value is meet.left.find()
             site = MetByCallers(spot, other, scope, parameter=parameter, called=called)
             yield SiteGroup(spot, [site])
+
+
+def _left_behind(solution: Solution) -> Iterator[SiteGroup]:
+    """Return where a module that nobody builds meets what stays behind when its callers move it.
+
+    That is a tensor of its file, its class or its containers; for one in an attribute there is a
+    rule.
+    """
+    made = {
+        site.node.find()
+        for group in solution.all_groups(Created)
+        for site in group.sites
+        if site.node is not None
+        and (site.in_constructor or site.scope.func is None)
+        and "device" not in site.kwargs
+        and not (site.by_default or site.in_worker or site.stays)
+    }
+    seen: set[PlaceVar] = set()
+    for meet in solution.graph.meetings if made else ():
+        left, right = meet.left.find(), meet.right.find()
+        sides = [(left, right, meet.left_spot)]
+        if meet.kind not in ("index", "number"):
+            sides.append((right, left, meet.right_spot))
+        for value, other, spot in sides:
+            if value not in made or value in seen or value.pin is not None:
+                continue
+            moved = any(isinstance(each.node, ast.ClassDef) for each in taken.pinned(other))
+            scope = solution.scope_at(spot) if moved else None
+            if scope is not None and not solution.policy.managed(spot.path):
+                seen.add(value)
+                yield SiteGroup(spot, [MetTaken(spot, other, scope, trainer="")])
 
 
 def _is_called(solution: Solution, scope: Scope) -> bool:

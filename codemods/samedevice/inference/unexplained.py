@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.inference.nodes import Location, Place, PlaceVar
-from samedevice.inference.objects import Method, Scope
+from samedevice.inference.objects import Instance, Method, Scope
 from samedevice.inference.open_events import MetUnknown, UnknownDevice
 from samedevice.inference.sites import SiteGroup
 from samedevice.inference.values import (
@@ -89,12 +89,17 @@ def _stops(run: Interpreter, node: ast.AST, scope: Scope) -> bool:
 def is_of_call(value: Value, node: ast.AST, scope: Scope) -> bool:
     """Tell whether something that is no device as far as is known was computed, or what a call has
     given."""
-    if isinstance(value, Scalar) or isinstance(value, Method) and isinstance(value.receiver, Const):
+    if isinstance(value, Method):  # or an attribute that got its name from what the program read
+        owner = value.receiver
+        return (
+            isinstance(owner, Const) or isinstance(owner, Instance) and bool(owner.attrs.patterns)
+        )
+    if isinstance(value, Scalar):
         return True
     source = _source(node, scope) if value is UNKNOWN else None
     if isinstance(source, ast.Name):  # a mapping that the program fills with what it reads
         held = scope.lookup(source.id)
-        return isinstance(held, Dict) and held.element is UNKNOWN
+        return isinstance(held, Dict) and held.element is UNKNOWN and not held.items
     return isinstance(source, ast.Call)
 
 

@@ -17,7 +17,9 @@ from samedevice.inference.programs import is_main
 from samedevice.inference.reach import may_be_none, optional
 from samedevice.inference.sites import Group, Site, SiteGroup
 from samedevice.inference.values import (
+    DEVICE,
     UNKNOWN,
+    CliOption,
     Const,
     Device,
     Doubt,
@@ -702,6 +704,8 @@ def _is_written_out(value: Value) -> bool:
     """Tell whether a device is a word that the program says for every machine ("cuda")."""
     if isinstance(value, Device):
         return not (value.resolved or value.of_value or value.planned or value.rank)
+    if isinstance(value, CliOption):
+        return DEVICE.fullmatch(str(value.value)) is not None
     return isinstance(value, Const)
 
 

@@ -30,7 +30,7 @@ from samedevice.inference.sites import Group
 from samedevice.reading import syntax
 from samedevice.rules._build import edit, finding, fix, meeting, wanted
 from samedevice.rules._create import perhaps_number
-from samedevice.rules._shown import NUMBER, doubted, shown
+from samedevice.rules._shown import shown
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -43,6 +43,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             for site in group.sites
         ):
             continue  # it was put on the device before it was stored
+        if all(_is_number(solution, site) for site in group.sites):
+            continue
         if any(site.trained for site in group.sites):
             # A buffer is replaced when the module moves; the optimizer would keep the old tensor.
             if not all(site.value.scalar for site in group.sites):
@@ -64,11 +66,20 @@ def find(solution: Solution) -> Iterator[Finding]:
             _register(solution, group, chain), origins=meeting(solution, group),
             unfixed="the attribute is assigned in more than one place, or not by a plain statement",
         )  # fmt: skip
-        made = [site.value.site for site in group.sites]
-        if all(isinstance(each, Creation) and perhaps_number(solution, each) for each in made):
-            yield doubted(found, NUMBER)
-        else:
-            yield shown(solution, found, (site.node for site in group.sites))
+        yield shown(solution, found, (site.node for site in group.sites))
+
+
+def _is_number(solution: Solution, site: PlainTensor) -> bool:
+    """Tell whether a tensor is made of a parameter alone that is a number by default.
+
+    It has no dimensions, and meets tensors anywhere.
+    """
+    made, func = site.value.site, site.scope.func
+    if not isinstance(made, Creation) or func is None or not perhaps_number(solution, made):
+        return False
+    given = made.args[0][1].node if made.args else None
+    default = syntax.defaults(func.node.args).get(given.id) if isinstance(given, ast.Name) else None
+    return isinstance(default, ast.Constant) and isinstance(default.value, (int, float))
 
 
 def _register(solution: Solution, group: Group[PlainTensor], chain: list[ast.Assign]) -> Fix | None:

@@ -134,8 +134,12 @@ def _left(solution: Solution, group: SiteGroup) -> Finding:
     site = group.first
     if isinstance(site, MetTaken):
         code = short(solution.code(group.spot))
-        message = f"`{code}` is on the CPU, and meets a module that `{site.trainer}` takes away"
+        who = f"`{site.trainer}` takes away" if site.trainer else "callers move"
+        message = f"`{code}` is on the CPU, and meets a module that {who}"
         found = _noted(solution, group, message)
+        if not site.trainer:
+            asked = "a buffer moves along, or `.to(x.device)` takes it to an input `x`"
+            return replace(found, unfixed=asked, left_to_callers=True)
         there = "accelerator" if site.trainer == "prepare" else "model"
         return replace(found, unfixed=f"`.to({there}.device)` takes it there", left_to_callers=True)
     assert isinstance(site, MetByCallers)

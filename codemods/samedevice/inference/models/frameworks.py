@@ -50,7 +50,7 @@ def prepared(run: Interpreter, call: Call) -> Value:
 
 def _prepared(run: Interpreter, value: Value, call: Call) -> Value:
     node = run.graph.node(call.spot)
-    run.graph.pin(node, Place.UNKNOWN, call.spot)
+    run.graph.pin(node, Place.FOLLOWS, call.spot)
     match value:
         case Instance(family="module"):
             value.moves.append(call.spot)

@@ -43,8 +43,9 @@ def variable(run: Interpreter, call: Call) -> Value:
     if isinstance(key, Const) and key.value in run.variables:
         return run.variables[key.value]
     given = default[0] if default is not None else NONE
-    if type(given) is Const and isinstance(given.value, str) and DEVICE.fullmatch(given.value):
-        return CliOption(given.value, given.spot)  # who says nothing gets that
+    if type(given) is Const and isinstance(given.value, str):
+        if given.value == "cpu" or DEVICE.fullmatch(given.value):
+            return CliOption(given.value, given.spot)  # who says nothing gets that
     return SCALAR
 
 
