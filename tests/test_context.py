@@ -98,6 +98,34 @@ def test_what_is_imported_counts_and_is_not_reported() -> None:
     assert run("check", "train.py").stderr.startswith("3 findings in 1 file;")
 
 
+def test_a_helper_is_read_with_what_imports_it() -> None:
+    write(net=NET, train=TRAIN)
+    whole = found(".")
+    for path in ("net.py", "train.py"):
+        assert found(path) == [one for one in whole if one[0] == path]
+    assert [one[2] for one in found("net.py")] == ["tensor-not-on-input-device"]
+    result = run("fix", "--yes", "net.py")
+    assert Path("train.py").read_text() == TRAIN
+    assert "1 file changed" in result.stderr or "train.py would change, too" in result.stderr
+
+
+def test_an_option_that_another_file_reads_is_read() -> None:
+    options = "import argparse\nparser = argparse.ArgumentParser()\n"
+    options += "parser.add_argument('--device', default='cuda')\nargs = parser.parse_args()\n"
+    uses = "import torch\nfrom options import args\nprint(torch.ones(2).to(args.device))\n"
+    write(options=options)
+    alone = [one[2] for one in found("options.py")]
+    write(uses=uses)
+    assert "device-option-unread" in alone
+    assert "device-option-unread" not in [one[2] for one in found("options.py")]
+
+
+def test_few_importers_stand_for_many() -> None:
+    write(net=NET, **{f"train{number}": TRAIN for number in range(40)})
+    read = reader.read(["net.py"], Config())
+    assert 1 < len(read.sources) < 20
+
+
 def test_half_a_repair_is_not_written_and_the_other_file_is_named() -> None:
     write(net=NET, train=TRAIN)
     result = run("fix", "--yes", "train.py")

@@ -55,3 +55,49 @@ def test_what_goes_with_it_is_right(after: str) -> None:
 
 def test_what_meets_it_before_is_right() -> None:
     assert told("", "model(torch.tensor([[1, 2]]))") == []
+
+
+PREPARED = """\
+import torch
+from accelerate import Accelerator
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+accelerator = Accelerator()
+model = nn.Linear(4, 2)
+data = DataLoader(TensorDataset(torch.ones(8, 4), torch.zeros(8, dtype=torch.long)))
+model, data = accelerator.prepare(model, data)
+weights = torch.ones(2)
+factor = torch.tensor(2.0)
+"""
+
+
+def left(after: str) -> list[str]:
+    findings = check(Project([source.from_text(PREPARED + after, "main.py")]), Config())
+    return [each.message for each in findings if each.rule == "undecided"]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "for x, y in data:\n    print(model(x) * weights)",
+        "for x, y in data:\n    nn.functional.cross_entropy(model(x), y, weight=weights)",
+        "for batch in data:\n    print(batch[0] * torch.ones(4))",
+    ],
+)
+def test_what_meets_prepared_modules_and_batches_is_told(after: str) -> None:
+    [message] = left(after)
+    assert message.endswith("is on the CPU, and meets a module that `prepare` takes away")
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "there = weights.to(accelerator.device)\nfor x, y in data:\n    print(x * there)",
+        "for step, (x, y) in enumerate(data):\n    print(model(x) * factor, y + 1)",
+        "for x, y in data:\n    print(model(x) * torch.ones_like(y), y.cpu() * 2)",
+        "for x, y in data:\n    print(model(x) * torch.ones(2, device=x.device))",
+    ],
+)
+def test_what_is_put_beside_them_is_right(after: str) -> None:
+    assert left(after) == []

@@ -130,7 +130,7 @@ import torch
 
 def work(net):
     size = torch.cuda.get_device_properties(0).total_memory // 2
-    print(net, size)
+    return net, size
 """,
 }
 
@@ -145,7 +145,7 @@ def main():
     start.record()
     if sys.argv[1:]:
         size = torch.cuda.get_device_properties(0).total_memory // 2
-        print(size)
+        return size
     print("done")
 
 main()
@@ -200,9 +200,78 @@ main()
 
 def _migrated(folder: Path, files: dict[str, str]) -> migrate.Outcome:
     for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     config = load([str(folder)])
     return migrate.migrate(migrate.read([str(folder)], config), config)
+
+
+#: A module that a folder of a package compiles for CUDA, and a script that tries it out.
+EXTENSION = {
+    "ops/__init__.py": "",
+    "ops/setup.py": """\
+from setuptools import setup
+from torch.utils.cpp_extension import CUDAExtension
+
+setup(name="_cuda_ext", ext_modules=[CUDAExtension("_cuda_ext", ["a.cu"])])
+""",
+    "ops/distance.py": """\
+import torch
+from ._cuda_ext import distance
+
+class Distance(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, offset, points):
+        found = torch.zeros(points.shape[0], device="cuda")
+        distance(offset, points, found)
+        return found + offset.sum()
+""",
+    "main.py": """\
+import torch
+from ops.distance import Distance
+
+dtype = torch.cuda.FloatTensor
+
+if __name__ == "__main__":
+    offset = torch.zeros(3).type(dtype)
+    net = torch.nn.Linear(3, 3).cuda()
+    print(Distance.apply(net(offset), torch.rand(4, 3).cuda()))
+""",
+}
+WITHOUT_EXTENSION = EXTENSION | {
+    "ops/distance.py": EXTENSION["ops/distance.py"]
+    .replace("from ._cuda_ext import distance\n", "")
+    .replace("        distance(offset, points, found)\n", "")
+}
+#: A library's model that goes to a GPU by its number.
+NUMBERED = {
+    "main.py": """\
+import torch
+from transformers import AutoModelForCausalLM
+
+device = 0
+model = AutoModelForCausalLM.from_pretrained("a", device_map={"": device})
+ids = torch.ones(1, 4, dtype=torch.long).to("cuda")
+print(model(ids).logits.shape)
+""",
+}
+AUTOMATIC = {"main.py": NUMBERED["main.py"].replace('{"": device}', '"auto"')}
+
+
+def test_a_module_of_its_package_is_built_for_cuda(tmp_path: Path) -> None:
+    outcome = _migrated(tmp_path, EXTENSION)
+    assert [Path(change.path).name for change in outcome.changes] == ["distance.py"]
+    assert "device=offset.device" in outcome.sources[str(tmp_path / "ops" / "distance.py")].text
+    assert any("imports ._cuda_ext, which is built" in why for why in outcome.refused.values())
+    outcome = _migrated(tmp_path / "twin", WITHOUT_EXTENSION)
+    assert "main.py" in [Path(change.path).name for change in outcome.changes]
+
+
+def test_a_model_on_a_gpu_by_its_number(tmp_path: Path) -> None:
+    outcome = _migrated(tmp_path, NUMBERED)
+    assert not outcome.changes
+    assert any("on a GPU by its number" in why for why in outcome.refused.values())
+    assert _migrated(tmp_path / "twin", AUTOMATIC).changes
 
 
 @pytest.mark.parametrize("files", [FLAG, ARMS, SWITCH, NOTHING_TO_DO, OTHER_BRANCH, TALKING])

@@ -9,7 +9,7 @@ import pytest
 
 from samedevice.finding import Edit, Finding, Fix
 from samedevice.inference import infer
-from samedevice.inference.certainty import UNSEEN
+from samedevice.inference.certainty import OBJECT, UNSEEN, UNSHOWN
 from samedevice.reading.project import Project
 from samedevice.reading.source import from_text
 from samedevice.verify import uncertain
@@ -41,7 +41,29 @@ PROGRAMS = {
         "no tensor on another path",
     ),
     "an entry of a file": ('x = torch.load("x.pt")\nnp.exp(x["a"])\n', "an entry of a loaded file"),
-    "a parameter of what nobody calls": ("def f(x):\n    return np.exp(x)\n", ""),
+    "a parameter of what nobody calls": ("def f(x):\n    return np.exp(x)\n", UNSHOWN),
+    "a parameter that is shown to be a tensor": (
+        "def f(x):\n    y = np.exp(x)\n    return x.unsqueeze(0)\n",
+        "",
+    ),
+    "a parameter of which a method says nothing": (
+        "class A:\n    def unsqueeze(self, dim):\n        pass\n"
+        "def f(x):\n    y = np.exp(x)\n    return x.unsqueeze(0)\n",
+        UNSHOWN,
+    ),
+    "a list that is joined": ("def f(x):\n    y = torch.cat(x)\n    np.exp(x)\n", "a list"),
+    "one of several that are joined": (
+        "def f(x, y):\n    torch.meshgrid(x, y)\n    np.exp(x)\n",
+        "",
+    ),
+    "a mapping": (
+        "def f(x):\n    y = torch.relu(x['a'])\n    np.exp(x)\n",
+        "a mapping",
+    ),
+    "what has an attribute of its own": (
+        "def f(x):\n    np.exp(x)\n    return torch.relu(x.cores)\n",
+        OBJECT,
+    ),
     "what is not known": ("np.exp(unknown())\n", "something unknown"),
     "what is not known, on one path": (
         "x = torch.ones(2)\nif y:\n    x = unknown()\nnp.exp(x)\n",

@@ -60,8 +60,8 @@ def unfollowed(
     from ..report.place import short_place
 
     found.sort(key=lambda finding: finding.left_to_callers)  # nothing waits for these
-    places = [short_place(finding.path, finding.span, sources) for finding in found[:3]]
-    shown = ", ".join(places) + (", ..." if len(found) > 3 else "")
+    places = list(dict.fromkeys(short_place(each.path, each.span, sources) for each in found))
+    shown = ", ".join(places[:3]) + (", ..." if len(places) > 3 else "")
     more = "" if listed else " (`samedevice check --undecided` lists them)"
     callers = sum(finding.left_to_callers for finding in found)
     part = f" ({callers:,} left to callers)" if callers else ""

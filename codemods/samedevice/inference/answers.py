@@ -42,6 +42,15 @@ class Answers:
         """Return the call that left a device parameter at this default, and the parameter."""
         return self.interpreter.left_out.get(given)
 
+    def is_left_out(self, function: ast.AST, parameter: str) -> bool:
+        """Tell whether a parameter is None for some caller, or nobody is seen to call its
+        function."""
+        scopes = self.interpreter.all_scopes.get(function, ())
+        called = [one for one in scopes if one.call is None or one.call.node is not function]
+        given = [one.names.get(parameter) for one in called]
+        absent = [each for each in given if isinstance(each, Const) and each.value is None]
+        return bool(absent) or bool(scopes) and not called
+
     def left_to_cpu(self) -> Iterator[LeftOut]:
         """Yield the calls that leave a device to its default, which is the CPU, and the parameter.
 

@@ -11,6 +11,7 @@ from samedevice.inference import (
     choices,
     conditions,
     devices,
+    narrowing,
     operators,
     spelled,
     unexplained,
@@ -206,6 +207,9 @@ def operate(
 
 @evaluates(ast.Compare)
 def _comparison(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
+    asked = narrowing.is_type(run, node, scope)
+    if asked is not None:
+        return asked
     left = run.eval(node.left, scope)
     values = [run.eval(part, scope) for part in node.comparators]
     device = next((v for v in (left, *values) if isinstance(v, Device)), None)
@@ -298,6 +302,11 @@ def compare_device(
 ) -> Value:
     """Return what a comparison of devices says: whether the accelerator is used, often."""
     right = values[0]
+    if isinstance(left, Device) and left.number and left.of_value:  # `x.get_device() >= 0`
+        means = index_means(node)
+        asked = DeviceTest(means is not False)
+        asked.of_value = True
+        return asked if means is not None else SCALAR
     text = next(
         (v.value for v in (left, right) if isinstance(v, Const) and isinstance(v.value, str)),
         None,

@@ -13,6 +13,7 @@ from samedevice.inference import (
     choices,
     classes,
     contents,
+    escapes,
     expressions,
     functions,
     iteration,
@@ -44,6 +45,7 @@ from samedevice.inference.objects import (
 )
 from samedevice.inference.values import (
     ARRAY,
+    DEVICE,
     SCALAR,
     UNKNOWN,
     Const,
@@ -169,6 +171,8 @@ def set_attribute(
         optimizers.trained(run, owner)
     elif isinstance(owner, Tensor) and isinstance(value, Tensor):
         _set_part(run, owner, attr, value)
+    else:
+        escapes.stored(run, owner, value, Location(scope.path, statement), scope)
 
 
 def _takes_away(node: ast.AST) -> bool:
@@ -376,8 +380,18 @@ def set_item(
         if not (number and arrays.is_element(run, owner_node, key, index, scope)):
             libraries.demand_host(run, value, spot, scope, "numpy")
         subscripts.index_array(run, key, index, scope)
+    elif isinstance(owner, External) and owner.name == "os.environ" and isinstance(key, Const):
+        run.trail.put(run.variables, key.value, value if _names_device(value) else UNKNOWN)
     elif isinstance(owner, Instance):
         _set_in_instance(run, owner, key, value, scope, index)
+    else:
+        escapes.stored(run, owner, value, Location(scope.path, stmt), scope)
+
+
+def _names_device(value: Value) -> bool:
+    """Tell whether a text names an accelerator, or a device is one."""
+    text = value.value if isinstance(value, Const) else None
+    return isinstance(value, Device) or isinstance(text, str) and bool(DEVICE.fullmatch(text))
 
 
 def _registry_of(run: Interpreter, node: ast.expr, value: Value, scope: Scope) -> Value | None:

@@ -7,7 +7,15 @@ import re
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
-from samedevice.inference import classes, functions, iteration, libraries, operators, subscripts
+from samedevice.inference import (
+    classes,
+    functions,
+    instances,
+    iteration,
+    libraries,
+    operators,
+    subscripts,
+)
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import Loaded, TensorMoved
 from samedevice.inference.models import images, tensor_methods
@@ -35,6 +43,7 @@ from samedevice.inference.values import (
     Doubt,
     Iter,
     Seq,
+    Shown,
     Tensor,
     Value,
     parameter_of,
@@ -212,6 +221,8 @@ def tensor_attribute(run: Interpreter, owner: Tensor, attr: str, spot: Location)
         return SCALAR
     if attr in tensor_methods.COPYING and owner.site is None and not root.is_tensor:
         return Method(owner, attr, spot)
+    if not torchfacts.is_output_field(attr):
+        owner.shown = Shown.OBJECT
     if owner.opaque:
         part = subscripts.part(run, owner, attr)
         if _is_of_unknown_class(owner) and part is not owner:
@@ -297,6 +308,8 @@ def _of_module(owner: Instance, attr: str, spot: Location) -> Value | None:
     if own and owner.node is not None and _PARAMETERS.fullmatch(attr):
         return parameter_of(owner)
     if owner.cls is not None:
+        if attr == "device" and owner.node and instances.is_moved_by_library(owner.cls):
+            return Device(owner.node, spot, resolved=True, of_value=True)
         return None
     if torchfacts.module_method(attr) is None:
         static = f"{owner.name}.{attr}"

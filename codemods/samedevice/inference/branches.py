@@ -23,7 +23,7 @@ from samedevice.inference.dispatch import executes
 from samedevice.inference.environment import Exits, Path, State
 from samedevice.inference.events import BranchTaken
 from samedevice.inference.nodes import Location
-from samedevice.inference.objects import Class, Scope
+from samedevice.inference.objects import Class, Func, Scope
 from samedevice.inference.values import Const, Device, DeviceTest, FunctionNode, Value
 from samedevice.reading import syntax
 
@@ -80,7 +80,11 @@ def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
         before, first = run.shown, len(run.sites)
         if scope.func is None:
             run.shown = before or demonstrations.is_shown(run.project, scope.path, node)
+        defined = _definitions(node, scope)
         ended = run.block(node.body if known else node.orelse, scope)
+        for name, value in defined.items():  # who imports the file has what it defines
+            if scope.names.get(name) is not value:
+                run.trail.put(scope.names, name, value)
         if run.shown and not before:
             demonstrations.take_back(run.sites[first:])
         run.shown = before
@@ -95,6 +99,14 @@ def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
         ],
         None if says is None else int(not says),
     )
+
+
+def _definitions(node: ast.If, scope: Scope) -> dict[str, Value]:
+    """Return the functions and classes of a file that its `if __name__ == "__main__":` may hide
+    under names of its own."""
+    if scope.func is not None or not demonstrations.is_main(node):
+        return {}
+    return {name: v for name, v in scope.names.items() if isinstance(v, (Class, Func))}
 
 
 def _by_default(test: ast.expr, scope: Scope) -> bool:

@@ -11,6 +11,7 @@ from samedevice.inference import (
     classes,
     contents,
     devices,
+    escapes,
     functions,
     instances,
     iteration,
@@ -22,7 +23,15 @@ from samedevice.inference import (
 )
 from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import ModuleMade, OldName, Optimizes
-from samedevice.inference.models import builtin_types, builtins, module_methods, nn, tensor_methods
+from samedevice.inference.models import (
+    Call,
+    builtin_types,
+    builtins,
+    frameworks,
+    module_methods,
+    nn,
+    tensor_methods,
+)
 from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import (
     Class,
@@ -79,6 +88,7 @@ def _call_expression(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
             return layer
         spot = Location(scope.path, node)
         libraries.handed_together(run, args, kwargs, spot, scope, runs=True)
+        escapes.by_method(run, node.func, args, kwargs, spot, scope)
         return tensor_methods.moved_unknown(
             run, node.func, args, kwargs, Location(scope.path, node), scope
         )
@@ -208,7 +218,7 @@ def apply(
                 return builtins.builtin(run, rest, args, kwargs, spot, scope)
             return libraries.call_external(run, name, args, kwargs, spot, scope)
         case Tensor():
-            return call_parameter(run, callee, args, kwargs, spot)
+            return call_parameter(run, callee, args, kwargs, spot, scope)
     called = getattr(spot.node, "func", None)
     if callee is UNKNOWN and isinstance(called, ast.Name):
         for value, _ in (*args, *kwargs.values()):
@@ -216,15 +226,22 @@ def apply(
                 run.record(Handed(Location(spot.path, called), value.node, scope))
     if callee is UNKNOWN:
         libraries.handed_together(run, args, kwargs, spot, scope)
+        escapes.handed(run, args, kwargs, spot, scope)
     return callee if callee is NOTHING else UNKNOWN
 
 
 def call_parameter(
-    run: Interpreter, callee: Tensor, args: list[Arg], kwargs: dict[str, Arg], spot: Location
+    run: Interpreter,
+    callee: Tensor,
+    args: list[Arg],
+    kwargs: dict[str, Arg],
+    spot: Location,
+    scope: Scope,
 ) -> Value:
     """Call something that a caller passed: most likely a module or a loss."""
     callee.doubt = Doubt.OTHER  # a tensor is not called
     for value, where in (*args, *kwargs.values()):
+        libraries.undecided(run, value, where, callee.node, scope)
         if isinstance(value, Tensor):
             run.graph.meet(
                 callee.node,
@@ -309,6 +326,8 @@ def call_method(
             return tensor_methods.tensor_method(
                 run, receiver, name, args, kwargs, callee.spot, spot, scope
             )
+        case Instance(family="owned", cls=None) if name == "prepare" and args:
+            return frameworks.prepared(run, Call(args, kwargs, spot, scope))
         case Instance(family="module") | Instance(family="owned"):
             return module_methods.module_method(run, receiver, name, args, kwargs, spot, scope)
         case Instance():

@@ -11,6 +11,7 @@ from samedevice.inference.dispatch import EVALUATORS
 from samedevice.inference.events import Loaded
 from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.interpret import Interpreter
+from samedevice.inference.nodes import Place
 from samedevice.inference.objects import Class, Func, Instance, Scope, Union
 from samedevice.inference.values import (
     NONE,
@@ -23,6 +24,7 @@ from samedevice.inference.values import (
     Doubt,
     Scalar,
     Seq,
+    Shown,
     Tensor,
     Unknown,
     Value,
@@ -33,8 +35,12 @@ from samedevice.reading.project import Project
 UNSEEN = "something unknown"
 #: What an object is that has no `.to`; a device it may have, perhaps by the same fix.
 PLAIN = "an object that is no module"
+#: What is asked for something that no tensor has; it may well have a `.to`.
+OBJECT = "an object that is no tensor"
 #: What is absent on some path: an expression that only a tensor can be in has none there.
 ABSENT = "None"
+#: What only the name of its use suggests: nothing that was done with it is done with tensors alone.
+UNSHOWN = "no tensor: nothing here shows that it is one"
 #: What is a tensor on one path, as far as is known, and may be a number or an array on another.
 ELSEWHERE = "no tensor on another path"
 
@@ -75,6 +81,9 @@ _TEXTS = {
 _NAMELESS = {
     _ABSENT: "may be None", _PLANNED: "may not be set yet", _UNKNOWN: f"may be {UNSEEN}",
 }  # fmt: skip
+_SHOWN = {Shown.OBJECT: OBJECT, Shown.MAPPING: "a mapping", Shown.LIST: "a list"}
+#: What counts only where an expression is nothing else.
+_LAST = (ABSENT, OBJECT)
 _LOADED = "an entry of a loaded file"
 
 #: What has no methods of a tensor, by its place in a number of kinds.
@@ -118,6 +127,7 @@ class Watcher(Interpreter):
         self._in_calls: defaultdict[ast.AST, int] = defaultdict(int)
         self._alone: defaultdict[ast.AST, int] = defaultdict(int)
         self._held_back: dict[ast.AST, dict[int, Value]] = {}
+        self._devices: defaultdict[ast.AST, dict[int, Device]] = defaultdict(dict)
 
     def eval(self, node: ast.expr, scope: Scope) -> Value:
         evaluate = EVALUATORS.get(node.__class__)  # what `Interpreter.eval` does, a frame less
@@ -129,13 +139,18 @@ class Watcher(Interpreter):
             kind = _FINE  # no code ever meets it
         elif kind == _DEVICE:
             kind = _device_kind(value)  # type: ignore[arg-type]
+            if not self.symbolic or node not in self._in_calls:
+                self._devices[node][id(value)] = value  # type: ignore[assignment]
         elif kind == _LOOK:
             kind = _FINE
             if value.__class__ is Const:
                 kind = _constant_kind(value)
             elif value.__class__ is Instance:
                 kind = _kind_of(value)
-            elif self.symbolic or value.__class__ is Union or value.opaque:  # type: ignore[attr-defined]
+            elif (
+                self.symbolic or value.__class__ is Union or value.opaque  # type: ignore[attr-defined]
+                or not value.node.is_tensor  # type: ignore[attr-defined]
+            ):  # fmt: skip
                 self._hold(node, value)  # what nobody calls may call it further on
             elif value.doubt is Doubt.OTHER:  # type: ignore[attr-defined]
                 kind = _ELSEWHERE
@@ -153,7 +168,8 @@ class Watcher(Interpreter):
         """Return which of some expressions that are to name a device may not, and what they do.
 
         An expression may if it does for one caller, on one path. Of one that is never evaluated
-        nothing is said. To the `numberless` among them a number is no device.
+        nothing is said. To the `numberless` among them a number is no device. One that names the
+        CPU for each caller names no other device either.
         """
         found = {}
         for node in expressions:
@@ -163,9 +179,16 @@ class Watcher(Interpreter):
             what = next((text for kind, text in _NAMELESS.items() if kinds & kind), None)
             if what is None and kinds & _NUMBER and node in numberless:
                 what = "may be a number"
+            if what is None and self._is_host(node):
+                what = "is the CPU"
             if what is not None:
                 found[node] = what
         return found
+
+    def _is_host(self, node: ast.AST) -> bool:
+        """Tell whether an expression names the CPU and nothing else, whoever calls."""
+        devices = self._devices.get(node, {}).values()
+        return bool(devices) and all(device.node.find().place is Place.HOST for device in devices)
 
     def _kinds(self, node: ast.AST) -> int:
         """Return what arrives at an expression; what nothing calls is judged by its own code."""
@@ -194,7 +217,7 @@ class Watcher(Interpreter):
             others = {text for kind, text in _TEXTS.items() if kinds & kind}
             others |= {_other(value) for value in self._held_back.get(node, {}).values()} - {""}
             if others:
-                found[node] = min(others - {ABSENT}, default=ABSENT)
+                found[node] = min(others, key=lambda what: (what in _LAST, what))
         return found
 
 
@@ -242,8 +265,11 @@ def _other(value: Value) -> str:
             return ELSEWHERE
         if value.doubt is Doubt.ABSENT:
             return ABSENT
-        loaded = value.opaque and isinstance(value.site, Loaded)
-        return _LOADED if loaded and not value.node.find().is_tensor else ""
+        if value.shown is not Shown.NOTHING and (value.opaque or value.site is None):
+            return _SHOWN[value.shown]
+        if value.node.find().is_tensor:
+            return ""
+        return _LOADED if value.opaque and isinstance(value.site, Loaded) else UNSHOWN
     if value is NONE or value is NOTHING:
         return ""  # None has no device that could be asked for, and nobody meets a member of []
     if isinstance(value, Instance):

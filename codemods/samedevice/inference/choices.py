@@ -27,6 +27,9 @@ from samedevice.inference.values import (
 )
 from samedevice.reading import syntax
 
+#: Calls in each other from a script's own code to what says which GPUs it sees.
+_CALLERS = 6
+
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
 
@@ -207,6 +210,8 @@ def hides(
             pass
         case _:
             return
+    if scope.func is not None:
+        _hidden_by_call(run, scope)
     line = _line_of(statement, scope)
     torch = _torch(scope, set(), False)
     if scope.func is None and not torch and _imports_behind(line, scope):
@@ -220,6 +225,11 @@ def hides(
                 known.planned = replace(known.planned, spot=spot)
     if not torch or line is not statement or "device" in words(run, scope.path):
         return
+    _plan(run, scope, spot, torch)
+
+
+def _plan(run: Interpreter, scope: Scope, spot: Location, torch: str) -> None:
+    """Plan the name for the device after a statement, unless a scope has one of its own."""
     there = scope.names.get("device")
     if isinstance(there, Device) and there.planned is not None:
         there = there if there.planned.spot.path == scope.path else None  # of an imported file
@@ -229,6 +239,29 @@ def hides(
     run.graph.pin(device.node, Place.CENTRAL, spot)
     device.planned = PlannedDefinition(spot, "device", torch)
     scope.names["device"] = device
+
+
+def _hidden_by_call(run: Interpreter, scope: Scope) -> None:
+    """Plan the device's name behind a call of another file's function that hides GPUs.
+
+    `opt = Options().parse()`
+    """
+    home, call = scope, scope.call
+    for _ in range(_CALLERS):
+        caller = run.scope_of(call) if call is not None else None
+        if caller is None or call is None:
+            return
+        if caller.path != scope.path:
+            home = caller
+            break
+        call = caller.call
+    if call is None or home.path == scope.path or "device" in words(run, home.path):
+        return
+    at, torch = getattr(call.node, "lineno", 0), _torch(home, set(), False)
+    behind = (p for p in _in_order(home) if p.lineno <= at <= (p.end_lineno or p.lineno))
+    line = next(behind, None)
+    if torch and isinstance(line, (ast.Assign, ast.AnnAssign, ast.Expr)):
+        _plan(run, home, Location(home.path, line), torch)
 
 
 def overruled(owner: Instance, attr: str, value: Value) -> None:

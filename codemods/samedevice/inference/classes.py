@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -12,6 +13,7 @@ from samedevice.inference import (
     assignment,
     attributes,
     calls,
+    escapes,
     functions,
     iteration,
     namespaces,
@@ -30,6 +32,7 @@ from samedevice.inference.objects import (
     Scope,
 )
 from samedevice.inference.values import DEVICE, NONE, UNKNOWN, Arg, Const, Dict, Seq, Tensor, Value
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -372,6 +375,8 @@ def got(run: Interpreter, args: list[Arg], spot: Location, scope: Scope) -> Valu
             part = iteration.any_module(owner, spot)  # whichever it is, it is where the whole is
             joined = part if joined is None else run.join(joined, part)
     if joined is None:
+        if isinstance(owner, Instance):
+            escapes.taken(run, owner, spot, scope)
         return UNKNOWN
     return run.join(joined, UNKNOWN) if joined is default else joined
 
@@ -410,3 +415,27 @@ def members(owner: Instance) -> Seq | None:
     """Return a named tuple as a tuple, or None."""
     items = tuple_items(owner)
     return Seq("tuple", items) if items is not None else None
+
+
+def defines(run: Interpreter, name: str, count: int) -> bool:
+    """Tell whether a class of the program has a method that a call with some arguments may mean.
+
+    What has such a method is not shown to be a tensor by the call.
+    """
+    if run.own_methods is None:
+        run.own_methods = {}
+        for method, taken in _methods(run):
+            run.own_methods[method] = max(taken, run.own_methods.get(method, taken))
+    return count <= run.own_methods.get(name, -1)
+
+
+def _methods(run: Interpreter) -> Iterator[tuple[str, float]]:
+    """Yield the methods of the program's classes with how many arguments each takes at most."""
+    for path in sorted(run.program or run.project.sources):
+        tree = run.project.tree(path)
+        for klass in syntax.walk(tree) if tree is not None else ():
+            for method in klass.body if isinstance(klass, ast.ClassDef) else ():
+                if isinstance(method, ast.FunctionDef):
+                    spec = method.args
+                    taken = len(spec.posonlyargs) + len(spec.args) - 1
+                    yield method.name, math.inf if spec.vararg is not None else taken

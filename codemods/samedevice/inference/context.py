@@ -51,6 +51,8 @@ class Context:
     #: How often each function was evaluated.
     contexts: dict[ast.AST, int] = field(default_factory=dict, init=False)
     evaluated: set[ast.AST] = field(default_factory=set, init=False)
+    #: The variables of the environment that the program sets to the name of a device.
+    variables: dict[object, Value] = field(default_factory=dict, init=False)
     #: Expensive arithmetic, and the file whose code asks for it.
     seeds: list[tuple[PlaceVar, Location, Scope, str]] = field(default_factory=list, init=False)
     #: The files whose code, when it runs, multiplies matrices or takes gradients.
@@ -145,11 +147,17 @@ class Context:
     )
     #: Classes, and those of their attributes that are set to a library's class later on.
     set_later: set[tuple[ast.AST, str]] = field(default_factory=set, init=False)
+    #: The methods of the program's classes, by name: the most arguments that one takes.
+    own_methods: dict[str, float] | None = field(default=None, init=False)
     noted: set[ast.AST] = field(default_factory=set, init=False)
     #: The libraries of which files import all names: `from numpy import *`.
     stars: dict[str, list[str]] = field(default_factory=dict, init=False)
     read_in: dict[ast.stmt, set[str]] = field(default_factory=dict, init=False)
     declared: set[int] = field(default_factory=set, init=False)
+    #: Calls of unknown code that are given a device, with its place: what they give may be there.
+    placed: dict[ast.AST, PlaceVar] = field(default_factory=dict, init=False)
+    #: Functions that code of which nothing is known calls.
+    escaped: set[ast.AST] = field(default_factory=set, init=False)
     results: dict[object, Records] = field(default_factory=dict, init=False)
     templates: dict[object, dict[object, Record]] = field(default_factory=dict, init=False)
     #: Calls of the project's functions, and the statements in those that were evaluated.

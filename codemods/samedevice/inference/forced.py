@@ -237,11 +237,11 @@ def _numbered_in(tree: ast.Module, text: str) -> list[ast.expr]:
     return [
         node
         for node in syntax.walk_with(tree, text, _NUMBERED)
-        if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Call)) and _numbered(node) is not None
+        if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Call)) and numbered(node) is not None
     ]
 
 
-def _numbered(node: ast.AST) -> ast.expr | None:
+def numbered(node: ast.AST) -> ast.expr | None:
     """Return the number of `f"cuda:{number}"`, however that is written."""
     match node:
         case ast.JoinedStr(values=[ast.Constant(value="cuda:"), ast.FormattedValue(value=number)]):

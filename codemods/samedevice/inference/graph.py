@@ -54,6 +54,18 @@ class Graph:
         self.nodes.append(made)
         return made
 
+    def feeding_host(self) -> set[PlaceVar]:
+        """The values that a dataset holds, and what they are computed from."""
+        found = {node.find() for node in self.nodes if node.find().host_required_at is not None}
+        queue = list(found)
+        while queue:
+            for source in queue.pop().flows_from:
+                root = source.find()
+                if root not in found:
+                    found.add(root)
+                    queue.append(root)
+        return found
+
     def pin(
         self, node: PlaceVar, place: Place, spot: Location | None, name: str = "",
         cause: Cause = Cause.CODE,

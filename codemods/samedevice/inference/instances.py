@@ -11,7 +11,7 @@ from samedevice.inference.events import Built
 from samedevice.inference.models import nn
 from samedevice.inference.nodes import Cause, Location, Place
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
-from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, FunctionNode, Seq, Value
+from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, FunctionNode, Seq, Tensor, Value
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -39,6 +39,26 @@ def uncalled_class(run: Interpreter, klass: Class) -> None:
     for heir in others:
         _evaluate_methods(run, klass, begun, heir, built, again=True)
     run.in_worker -= host
+    if built and is_moved_by_library(klass):
+        _moved_class(run, klass)
+
+
+def _moved_class(run: Interpreter, klass: Class) -> None:
+    """Evaluate what a module that a library moves does with tensors that stay behind then.
+
+    The one that the program has built says nothing of a move.
+    """
+    real, klass.symbolic = klass.symbolic, None
+    instance = symbolic_instance(run, klass)
+    reading = [
+        value
+        for value in klass.names.values()
+        if isinstance(value, Func)
+        and name(value.node) != "__init__"
+        and uncalled.reads_unregistered(value, instance)
+    ]
+    _evaluate_methods(run, klass, reading, klass, built=False, again=True)
+    klass.symbolic, klass.imagined = real, False
 
 
 def _evaluate_methods(
@@ -54,6 +74,7 @@ def _evaluate_methods(
     Those that something else has called by now are left out, unless they are evaluated `again`.
     """
     instance = heir.symbolic if heir.symbolic is not None else symbolic_instance(run, heir)
+    used = {whole: whole.used for whole in instance.wholes()}
     begun: list[Func] = []
     for method in methods:
         if method.node in run.evaluated and not again:
@@ -76,6 +97,8 @@ def _evaluate_methods(
         run.graph.open = not (built and _called_by_python(method.node))
         functions.call_symbolic(run, function)
         run.graph.open = True
+    for whole, before in used.items():
+        whole.used = before  # what nobody calls uses nothing
     return begun
 
 
@@ -102,7 +125,9 @@ def _heirs(run: Interpreter, klass: Class) -> list[Class]:
 def _is_worth_evaluating(run: Interpreter, method: Func, owner: Value | None = None) -> bool:
     """Tell whether a method that nothing calls, of an object perhaps, has anything to judge."""
     always = name(method.node) in functions.ALWAYS
-    return always or run.worth_evaluating(method) or uncalled.reads_placed(method, owner)
+    if always or run.worth_evaluating(method) or uncalled.reads_placed(method, owner):
+        return True
+    return isinstance(owner, Instance) and uncalled.reads_unregistered(method, owner)
 
 
 def _called_by_python(node: FunctionNode) -> bool:
@@ -114,7 +139,7 @@ def _called_by_python(node: FunctionNode) -> bool:
 def symbolic_instance(run: Interpreter, klass: Class) -> Instance:
     """Return an instance of a class that no code constructs."""
     spot = Location(klass.scope.path, klass.node)
-    made = new_object(run, klass, spot, klass.scope)
+    made = new_object(run, klass, spot, klass.scope, of_callers=True)
     klass.symbolic, klass.imagined = made, True
     init = klass.lookup("__init__")
     if isinstance(init, Func):
@@ -157,10 +182,25 @@ def family_of(name: str) -> str:
     return {"module": "module", "dataset": "dataset", "optimizer": "optimizer"}.get(fact.kind, "")
 
 
-def new_object(run: Interpreter, klass: Class, spot: Location, scope: Scope) -> Instance:
-    """Return a new instance of a class of the project, before its `__init__` ran."""
-    made = Instance(klass.family, klass.node.name, klass, klass.fact)
-    if klass.family == "module":
+def is_moved_by_library(klass: Class) -> bool:
+    """Tell whether a class is of the modules that a library moves by itself, as modules move."""
+    return klass.family == "owned" and any(
+        isinstance(base, External) and base.name.endswith(".LightningModule")
+        for each in klass.mro()
+        for base in each.bases
+    )
+
+
+def new_object(
+    run: Interpreter, klass: Class, spot: Location, scope: Scope, *, of_callers: bool = False
+) -> Instance:
+    """Return a new instance of a class of the project, before its `__init__` ran.
+
+    `of_callers`: it stands for those that others make, and have moved by the time they use them.
+    """
+    family = "module" if of_callers and is_moved_by_library(klass) else klass.family
+    made = Instance(family, klass.node.name, klass, klass.fact)
+    if family == "module":
         made.node = run.graph.node(spot)
         made.stateful = klass.fact is not None and klass.fact.state
         run.modules.append(made)
@@ -228,9 +268,11 @@ def class_method(
         forward = klass.lookup("forward")
         if isinstance(forward, Func):
             context = klass.context = Instance("context")
-            return functions.call_func(
+            result = functions.call_func(
                 run, Func(forward.node, forward.scope, context, klass), args, kwargs, spot
             )
+            _differentiate(run, klass, context, args, result, spot)
+            return result
     if klass.family == "module":
         if name == "from_pretrained":
             made = instantiate(run, klass, [], {}, spot, scope)
@@ -243,6 +285,49 @@ def class_method(
                 return NONE
             return nn.call_module(run, args[0][0], args[1:], kwargs, spot, scope)
     return UNKNOWN
+
+
+def _differentiate(
+    run: Interpreter,
+    klass: Class,
+    context: Instance,
+    args: list[Arg],
+    result: Value,
+    spot: Location,
+) -> None:
+    """Call the `backward` of an autograd function as torch does: with a gradient for each result.
+
+    What it gives for an argument has to be where that is.
+    """
+    backward = klass.lookup("backward")
+    if not isinstance(backward, Func) or run.symbolic or run.in_worker:
+        return
+    given: list[Arg] = []
+    for each in result.items or () if isinstance(result, Seq) else (result,):
+        if not isinstance(each, Tensor):
+            return
+        gradient = Tensor(run.graph.node(spot))
+        run.graph.flow(each.node, gradient.node)
+        given.append((gradient, spot))
+    function = Func(backward.node, backward.scope, context, klass)
+    found = functions.call_func(run, function, given, {}, spot)
+    gradients = found.items if isinstance(found, Seq) else [found]
+    written = _returned(backward.node)
+    if gradients is None or written is None or len(written) != len(gradients):
+        return
+    for (value, where), back, code in zip(args, gradients, written, strict=False):
+        if isinstance(value, Tensor) and isinstance(back, Tensor):
+            at = Location(backward.scope.path, code)
+            run.graph.meet(value.node, where, back.node, at, at, backward.node)
+
+
+def _returned(function: ast.AST) -> list[ast.expr] | None:
+    """Return what a function with one `return` gives, one by one."""
+    statements = [node for node in syntax.walk(function) if isinstance(node, ast.Return)]
+    value = statements[0].value if len(statements) == 1 else None
+    if value is None:
+        return None
+    return [*value.elts] if isinstance(value, ast.Tuple) else [value]
 
 
 def name(node: ast.AST) -> str:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, TypeGuard
 
 from samedevice import torchfacts
-from samedevice.inference import contents, devices, models
+from samedevice.inference import contents, devices, escapes, models
 from samedevice.inference.events import HostRead, LengthsRead, ProcessCall
 from samedevice.inference.models import Call, containers, images, operations, options
 from samedevice.inference.nodes import Location, PlaceVar
@@ -81,7 +81,10 @@ def call_external(
                     run.record(GivenAway(spot, None, scope))
         if name.partition(".")[0] not in _NEUTRAL:
             handed_together(run, args, kwargs, spot, scope)
+            escapes.handed(run, args, kwargs, spot, scope)
         return UNKNOWN
+    if fact.kind == "host":
+        escapes.called_back(run, args, kwargs)
     return models.of_kind(fact.kind)(run, name, fact, call)
 
 
@@ -100,8 +103,8 @@ def returned(fact: Fact, node: PlaceVar | None, spot: Location) -> Value:
     match fact.out:
         case "tensor" | "self" | "tensors" | "follows0" if node is not None:
             return Tensor(node)
-        case "hostobject":
-            return Instance("hostobject", fact=fact)
+        case "hostobject" | "logger":
+            return Instance(fact.out, fact=fact)
         case "scalar" | "none":
             return SCALAR if fact.out == "scalar" else NONE
         case "ndarray":
@@ -245,6 +248,8 @@ def library_method(
                     run, f"{owner.name}.{name}", _HOST, Call(args, kwargs, spot, scope)
                 )
             return Instance("hostobject", owner.name) if not args else UNKNOWN
+        case "logger":
+            return owner  # a run, a group of it
         case "container":
             return containers.container_method(run, owner, name, args, kwargs, spot, scope)
         case "generator":

@@ -130,5 +130,7 @@ def _devices_of(
             known = member.attrs.devices.get("device")  # `self.model.device`
             if known is None and member.family == "" and member.cls is not None:
                 known = member.cls.lookup("device")  # of settings with a default
-            if isinstance(known, Device):
+            if isinstance(known, Device) or (
+                isinstance(known, Const) and isinstance(known.value, str)
+            ):
                 yield f"{name}.{attr}.device", known

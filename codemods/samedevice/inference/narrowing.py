@@ -24,6 +24,7 @@ from samedevice.inference.values import (
     Dict,
     Doubt,
     Seq,
+    Shown,
     Tensor,
     Value,
     always_tensor,
@@ -40,6 +41,7 @@ _NUMBERS = frozenset(
     "builtins." + name for name in ("int", "float", "bool", "complex", "str", "bytes")
 ) | {"numbers.Number"}
 _ARRAYS = frozenset(("numpy.ndarray", "PIL.Image.Image", "pandas.DataFrame", "pandas.Series"))
+_ASK_FOR_ARRAYS = ("scipy.sparse.issparse", "scipy.sparse.isspmatrix")
 _SEQUENCES = frozenset(("builtins.list", "builtins.tuple", "builtins.set"))
 _MAPPINGS = frozenset(("builtins.dict", "collections.OrderedDict", "collections.abc.Mapping"))
 #: Of more parts of a class than this no one is known.
@@ -124,6 +126,8 @@ def _asked(run: Interpreter, func: ast.expr, rest: list[ast.expr], scope: Scope)
         return kinds_of(run.eval(rest[0], scope))
     if name == "torch.is_tensor" and not rest:
         return ("tensor",)
+    if name in _ASK_FOR_ARRAYS and not rest:
+        return ("array",)
     if name == "builtins.hasattr" and len(rest) == 1:
         if isinstance(rest[0], ast.Constant) and rest[0].value in _OF_TENSORS:
             return ("tensor",)
@@ -160,6 +164,25 @@ def is_instance(value: Value, classes: Value) -> Value:
     return Const(True)
 
 
+def is_type(run: Interpreter, node: ast.Compare, scope: Scope) -> Value | None:
+    """Return what is known of `type(value) is torch.Tensor`; None of any other comparison."""
+    match node:
+        case ast.Compare(
+            left=ast.Call(func=ast.Name(id="type"), args=[subject]),
+            ops=[ast.Is() | ast.IsNot() | ast.Eq() | ast.NotEq() as op],
+            comparators=[asked],
+        ):
+            classes, value = run.eval(asked, scope), run.eval(subject, scope)
+        case _:
+            return None
+    if not isinstance(classes, External) or classes.name != "torch.Tensor":
+        return None
+    known = _kind_of(value)
+    if not known or isinstance(value, Tensor) and (value.leaf or value.parameter):
+        return SCALAR
+    return Const((known == "tensor") == isinstance(op, (ast.Is, ast.Eq)))
+
+
 def has_attribute(value: Value, name: Value) -> Value:
     """Return what is known of `hasattr(value, name)`."""
     known = _kind_of(value)
@@ -173,12 +196,12 @@ def has_attribute(value: Value, name: Value) -> Value:
 
 
 def _type_is(run: Interpreter, left: ast.expr, right: ast.expr, scope: Scope, same: bool) -> None:
-    """`type(x) is C`: what is not that may be a subclass."""
+    """`type(x) is C`: what is not that may be a subclass; one that is no `torch.Tensor` is none."""
     match left:
-        case ast.Call(func=ast.Name(id="type"), args=[subject]) if same:
+        case ast.Call(func=ast.Name(id="type"), args=[subject]):
             kinds = kinds_of(run.eval(right, scope))
-            if kinds:
-                _refine(run, subject, kinds, scope, True)
+            if kinds and (same or kinds == ("tensor",)):
+                _refine(run, subject, kinds, scope, same)
 
 
 def _together(run: Interpreter, left: ast.expr, right: ast.expr, scope: Scope) -> None:
@@ -270,7 +293,7 @@ def _refined(
                 return value
             found = _split(run, value, spot)
             found.node.is_tensor = True
-            found.opaque, found.doubt = False, Doubt.NONE
+            found.opaque, found.doubt, found.shown = False, Doubt.NONE, Shown.NOTHING
             return found
         return _other(run, value, kinds, spot)
     if "tensor" in kinds:

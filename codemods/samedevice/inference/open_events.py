@@ -83,6 +83,17 @@ class HandedTogether(Site):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class Escaped(Site):
+    """Tensors or modules go where nothing can be read: `nodes` are their places.
+
+    `with_unknown`: something of which nothing is known goes with them.
+    """
+
+    nodes: tuple[PlaceVar, ...] = ()
+    with_unknown: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class NotFollowed(Site):
     """Another evaluation stands for a call, which does more than is repeated for it.
 

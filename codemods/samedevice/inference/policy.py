@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from samedevice.inference import choices, worth
+from samedevice.inference import choices, looks, worth
 from samedevice.inference.events import (
     Built,
     Cloned,
@@ -49,6 +49,7 @@ class Policy:
         self._managed: dict[str, bool] = {}
         self._apart: set[PlaceVar] | None = None
         self.for_the_cpu: set[str] = set()  # the files of programs for the CPU, which are converted
+        self.converting: set[str] = set()  # these, and those whose device is called the CPU so far
 
     def model_parallel(self) -> dict[frozenset[str], list[SiteGroup]]:
         """Return the programs that spread a model over GPUs by their numbers, and where they do.
@@ -92,15 +93,18 @@ class Policy:
         self.graph.forget_aside()
         beside = self._beside_accelerators()
         self.graph.open = False  # these are written out, whoever calls what they are in
+        chosen: set[str] = set()
         for device in self.interpreter.cpu_devices:
             spot = device.spot
             if spot is None:
                 continue
             place = Place.HOST if spot.path in beside else Place.CENTRAL
             self.graph.pin(device.node, place, spot, "cpu")
+            chosen |= {spot.path} if place is Place.CENTRAL else set()
         self.graph.open = True
         self._take_only_accelerators()
         self.for_the_cpu = self._for_the_cpu()
+        self.converting = self.for_the_cpu | self._with_what_runs(chosen)
         self._seed(self.for_the_cpu)
         for group in self.solution.all_groups(Cloned):
             for site in group.sites:
@@ -215,8 +219,7 @@ class Policy:
         if not given or self._rest is not None and self._rest.active:
             return set()
         settled = self._of_processes()
-        runs = self._without_device(self._active_files())
-        free = [reached for reached in runs if not reached & settled]
+        free = (each for each in self._without_device(self._active_files()) if not each & settled)
         return set().union(*(reached for reached in free if reached & given))
 
     def _active_files(self, *, chosen: bool = False) -> set[str]:
@@ -246,7 +249,8 @@ class Policy:
         what they would have on the device, it would have there, too.
         """
         settled, active = self.left_alone(), self._active_files()
-        waiting = [reached for reached in self._without_device(active) if reached & self.worthwhile]
+        free = [files for files in self._without_device(active) if files & self.worthwhile]
+        waiting = [files for files in free if not looks.only_looks(self.solution, files)]
         alone = {path for reached in waiting if reached & settled for path in reached}
         waiting = [reached for reached in waiting if not reached & settled]
         building = self.building() if alone else set()
@@ -319,7 +323,7 @@ class Policy:
                 ):
                     self.graph.pin(site.node or made.node, Place.CENTRAL, None, cause=Cause.SEED)
         free = free - self._with_what_runs(group.spot.path for group in self.trained_unseen())
-        in_worker = self._feeding_host()
+        in_worker = self.graph.feeding_host()
         for node, spot, scope, path in self.interpreter.seeds:
             if not {spot.path, path} <= free or self.managed(spot.path):
                 continue
@@ -353,20 +357,6 @@ class Policy:
         wanted, found = set(paths), set[str]()
         for _, reached in self.programs.scripts() if wanted else ():
             found |= reached if reached & wanted else set()
-        return found
-
-    def _feeding_host(self) -> set[PlaceVar]:
-        """The values that a dataset holds, and what they are computed from."""
-        found = {
-            node.find() for node in self.graph.nodes if node.find().host_required_at is not None
-        }
-        queue = list(found)
-        while queue:
-            for source in queue.pop().flows_from:
-                root = source.find()
-                if root not in found:
-                    found.add(root)
-                    queue.append(root)
         return found
 
     def managed(self, path: str) -> bool:

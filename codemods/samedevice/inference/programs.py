@@ -20,6 +20,8 @@ _OWNERS = frozenset(
         "pytorch_lightning",
     )
 )  # fmt: skip
+#: Those of them that move whole modules, as `Module.to` does.
+_MOVERS = frozenset(("accelerate", "composer", "deepspeed", "lightning", "pytorch_lightning"))
 
 
 #: What spreads one model over several devices, in torch itself.
@@ -94,6 +96,11 @@ class Programs:
         """Return the library that decides the devices of a file, and the file's import of it."""
         tree = self.project.tree(path)
         return _owner(tree) if tree is not None else None
+
+    def moves_modules(self, path: str) -> bool:
+        """Tell whether the library that decides the devices of a file moves whole modules."""
+        owner = self.owner(path)
+        return owner is not None and owner[0].split(".")[0] in _MOVERS
 
     def parents(self, path: str) -> Parents:
         """Return the parents of the nodes of a file."""

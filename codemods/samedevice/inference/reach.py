@@ -12,7 +12,7 @@ from samedevice.inference.events import Operand
 from samedevice.inference.nodes import ON_DEVICE, Location, Place, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
 from samedevice.inference.sites import SiteGroup
-from samedevice.inference.values import CliOption, Const, Device, Tensor, Value
+from samedevice.inference.values import CliOption, Const, Device, Shown, Tensor, Value
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class InReach:
             for name in common or ()
             if name in certain
             and not self._other_type(name, group)
-            and not self.holds_tensors(name, group.first.scope)
+            and self.member(name, group.first.scope)
         ]
         absent = may_be_none(group.first.scope)
         usable = [name for name in usable if name not in absent]
@@ -85,7 +85,7 @@ class InReach:
             spoken = {n.id for n in syntax.walk(group.spot.node) if isinstance(n, ast.Name)}
             spare = optional(group.first.scope)
             usable.sort(key=lambda name: (name in spare, name not in spoken, name not in near))
-        return f"{usable[0]}.device" if usable else None
+        return f"{self.member(usable[0], group.first.scope)}.device" if usable else None
 
     def _other_type(self, name: str, group: SiteGroup) -> bool:
         """Tell whether some evaluation of a place has a name for what is no tensor."""
@@ -95,6 +95,24 @@ class InReach:
             and all(name != tensor for tensor, _ in site.tensors)
             for site in group.sites
         )
+
+    def member(self, name: str, scope: Scope) -> str:
+        """Return how code calls what a parameter is, or its first member, if that is a tensor."""
+        kinds = self._shown(name, scope)
+        if kinds == {Shown.LIST}:
+            return f"{name}[0]" if name not in _tested(scope.node) else ""
+        return "" if kinds - {Shown.NOTHING} or self.holds_tensors(name, scope) else name
+
+    def _shown(self, name: str, scope: Scope) -> set[Shown]:
+        """Return what a function, or one around it, shows a parameter to be."""
+        level: Scope | None = scope
+        while level is not None and not (
+            level.func is not None and name in syntax.parameters(level.func.node)
+        ):
+            level = level.outer
+        scopes = self.interpreter.all_scopes.get(level.node, ()) if level is not None else ()
+        held = (one.names.get(name) for one in scopes)
+        return {value.shown for value in held if isinstance(value, Tensor)}
 
     def holds_tensors(self, name: str, scope: Scope) -> bool:
         """Tell whether a function uses a parameter as a mapping, or takes it apart as a tuple.
@@ -252,8 +270,8 @@ class InReach:
             if known and enough(root.place in ON_DEVICE and root.is_tensor for root in known):
                 # A module, which some caller hands in, has no device.
                 if not any(isinstance(one.names.get(name), Instance) for one in scopes):
-                    if not self.holds_tensors(name, scope):
-                        yield name
+                    if known_as := self.member(name, scope):
+                        yield known_as
 
     def is_made_of(self, names: Collection[str], other: str, scope: Scope) -> bool:
         """Tell whether one of some names is where another one is, whoever calls: computed from it.
@@ -351,6 +369,18 @@ def _asked_as_objects(function: ast.AST) -> frozenset[str]:
         and not node.attr.startswith("_")
         and torchfacts.tensor_method(node.attr) is None
         and torchfacts.tensor_attribute(node.attr) is None
+    )
+
+
+@syntax.per_node
+def _tested(code: ast.AST) -> frozenset[str]:
+    """Return the names that some code asks about: whether a list is empty, say."""
+    return frozenset(
+        part.id
+        for node in syntax.walk(code)
+        if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert))
+        for part in ast.walk(node.test)
+        if isinstance(part, ast.Name)
     )
 
 

@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from samedevice import torchfacts
 from samedevice.finding import Finding, Origin, Span
-from samedevice.inference import apart, rivals, taken, uncalled, unexplained
+from samedevice.inference import apart, escapes, rivals, taken, uncalled, unexplained
 from samedevice.inference.answers import Answers, is_parameter
 from samedevice.inference.certainty import Watcher
 from samedevice.inference.events import (
@@ -22,6 +22,7 @@ from samedevice.inference.events import (
     HostDemand,
     ModuleMoved,
     PlainContainer,
+    PlainTensor,
 )
 from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.interpret import Interpreter
@@ -147,7 +148,7 @@ class Solution(Answers):
     def groups(self, event: type[_Event]) -> Iterator[Group[_Event]]:
         """Return the places of an event that may be changed, in the order of evaluation."""
         for group in self.all_groups(event):
-            if group.first.in_worker or self.policy.managed(group.spot.path):
+            if group.first.in_worker or self._is_managed(group):
                 continue
             if isinstance(group.first, _MADE):
                 wanted = [site for site in group.sites if not site.stays]
@@ -156,6 +157,11 @@ class Solution(Answers):
                 if len(wanted) < len(group.sites):
                     group = Group(group.spot, wanted)
             yield group
+
+    def _is_managed(self, group: Group[_Event]) -> bool:
+        """Tell whether others decide what is there: a library moves no plain tensor of a module."""
+        plain, path = isinstance(group.first, PlainTensor), group.spot.path
+        return self.policy.managed(path) and not (plain and self.programs.moves_modules(path))
 
     def groups_at(self, event: type[_Event], node: ast.AST) -> Sequence[Group[_Event]]:
         """Return the places of an event that are this node and may be changed: one, or none."""
@@ -198,10 +204,6 @@ class Solution(Answers):
             for site in group.sites
             if site.node is not None
         }
-
-    def code_of(self, path: str, node: ast.AST) -> str:
-        """Return an expression as it is written."""
-        return self.project.sources[path].segment(node)
 
     def place_of(self, group: SiteGroup) -> Place:
         """Return the strongest requirement on where the value of a site is."""
@@ -271,6 +273,7 @@ class Solution(Answers):
         yield from apart.met(self)
         yield from apart.not_followed(self)
         yield from unexplained.undecided(self)
+        yield from escapes.undecided(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
 
@@ -288,7 +291,7 @@ class Solution(Answers):
         Unseen callers do, or a trainer of a library. No conversion waits for them: what is called
         runs as it did.
         """
-        yield from uncalled.met(self)
+        yield from (group for group in uncalled.met(self) if escapes.left_to_callers(self, group))
         yield from taken.met(self)
 
     def _perhaps_modules(self) -> Iterator[SiteGroup]:
@@ -297,11 +300,10 @@ class Solution(Answers):
         If it is a module, nobody moves it.
         """
         for group in self.groups(Handed):
-            if group.spot.path in self.policy.for_the_cpu and any(
-                not site.callers_unknown and self.place(site.node) is Place.CENTRAL
-                for site in group.sites
-            ):
-                yield group
+            known = (site for site in group.sites if not site.callers_unknown)
+            if group.spot.path in self.policy.converting:
+                if any(self.place(site.node) is Place.CENTRAL for site in known):
+                    yield group
 
     def _given_away(self) -> Iterator[SiteGroup]:
         """Return the calls that keep a program for the CPU from being converted.
@@ -342,7 +344,7 @@ class Solution(Answers):
             for script, files in self.programs.scripts()
         ]
         named = [
-            self.policy.for_the_cpu & found.fix.named_in() if found.fix is not None else set()
+            self.policy.converting & found.fix.named_in() if found.fix is not None else set()
             for found in findings
         ]
         ties = dict.fromkeys(frozenset(paths) for paths in named if paths)  # in their order
@@ -362,7 +364,7 @@ class Solution(Answers):
 
     def _missing(self, findings: Iterable[Finding]) -> dict[str, list[str]]:
         """Return for each file for the CPU what is not decided in it, or has no repair."""
-        if not self.policy.for_the_cpu:
+        if not self.policy.converting:
             return {}
         places = [
             (group.spot.path, getattr(group.spot.node, "lineno", 0)) for group in self.undecided()
@@ -375,7 +377,7 @@ class Solution(Answers):
         places += self._contained(findings)
         missing: dict[str, list[str]] = {}
         for path, line in places:
-            if path in self.policy.for_the_cpu:
+            if path in self.policy.converting:
                 missing.setdefault(path, []).append(self.project.sources[path].where(line))
         return missing
 

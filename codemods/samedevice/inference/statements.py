@@ -13,6 +13,7 @@ from samedevice.inference import (
     choices,
     classes,
     demands,
+    escapes,
     instances,
     narrowing,
     operators,
@@ -272,10 +273,12 @@ def decorated(run: Interpreter, value: Value, decorator: ast.expr, scope: Scope)
             return value
     elif isinstance(registers, External):
         if registers.name != "functools.singledispatch":
+            escapes.decorated(run, value, wrapper)
             return value
     elif isinstance(wrapper, Class):
         return _instance_in_place_of(run, value, wrapper, decorator, scope)
     elif not isinstance(wrapper, Func) and not _is_callable(wrapper):
+        escapes.decorated(run, value, wrapper)
         return value
     spot = Location(scope.path, decorator)
     made = calls.apply(run, wrapper, [(value, spot)], {}, spot, scope)

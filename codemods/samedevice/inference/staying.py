@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from samedevice.inference.events import Built, Placing
 from samedevice.inference.forks import forks
+from samedevice.inference.looks import only_looks
 from samedevice.inference.nodes import Location
 from samedevice.inference.open_events import GivenAway
 from samedevice.inference.solution import Solution
 from samedevice.inference.worth import has_learned
+from samedevice.reading import syntax
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+#: What a file calls for its definitions, and not to do something.
+_DEFINING = frozenset(("TypeVar", "compile", "getLogger", "namedtuple"))
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,7 @@ def staying(solution: Solution) -> tuple[Staying, ...]:
         if reached & computing
         and not reached & active
         and not programs.is_test(script)
+        and _acts(programs.tree(script))
         and not any(programs.owner(path) is not None for path in reached)
     ]
     reasons = _Reasons(solution, computing) if silent else None
@@ -55,6 +63,16 @@ def _computing(solution: Solution) -> set[str]:
         ):
             found.add(group.spot.path)
     return found
+
+
+def _acts(tree: ast.Module) -> bool:
+    """Tell whether a file does something when it runs: it has more than definitions."""
+    return any(
+        isinstance(node, ast.Call) and syntax.dotted(node.func).rpartition(".")[2] not in _DEFINING
+        for statement in tree.body
+        if not isinstance(statement, _DEFINITIONS)
+        for node in syntax.walk(statement)
+    )
 
 
 class _Reasons:
@@ -79,7 +97,7 @@ class _Reasons:
         """Return why a script stays there that runs these files."""
         asked: tuple[Callable[[str, Collection[str]], str | None], ...] = (
             self._hidden, self._shared, self._distributed, self._given_away, self._unknown,
-            self._with_others, self._untrained, self._asked,
+            self._untrained, self._looking, self._with_others, self._asked,
         )  # fmt: skip
         reasons = (ask(script, reached) for ask in asked)
         return next(filter(None, reasons), "nothing in it is known to need a device")
@@ -98,6 +116,11 @@ class _Reasons:
         for path in sorted(reached):
             if self._programs.is_distributed(path):
                 return f"{self._base(path)} makes it one of several processes, without a device"
+        return None
+
+    def _looking(self, script: str, reached: Collection[str]) -> str | None:
+        if only_looks(self._solution, reached):
+            return "it looks once at what modules give that have learned nothing"
         return None
 
     def _given_away(self, script: str, reached: Collection[str]) -> str | None:

@@ -36,6 +36,7 @@ from samedevice.inference.values import (
     ProcessIndex,
     Scalar,
     Seq,
+    Shown,
     Tensor,
     Value,
     surely_tensor,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 def _entry(run: Interpreter, owner: Tensor, key: str, spot: Location) -> Tensor:
     """Return an entry of what looked like a tensor: it is a mapping of unknown values."""
+    owner.shown = Shown.MAPPING
     if owner.opaque or isinstance(owner.site, (Drawn, Loaded)):
         return part(run, owner, key)
     if isinstance(owner.site, Shared):
@@ -140,12 +142,14 @@ def subscript(run: Interpreter, owner: Value, key: Value, spot: Location, scope:
         return ARRAY
     if isinstance(key, Const) and key.value in devices.RANKS:
         return ProcessIndex()
-    return _item_of_library(owner, key, scope) if isinstance(owner, External) else UNKNOWN
+    return _item_of_library(run, owner, key, scope) if isinstance(owner, External) else UNKNOWN
 
 
-def _item_of_library(owner: External, key: Value, scope: Scope) -> Value:
+def _item_of_library(run: Interpreter, owner: External, key: Value, scope: Scope) -> Value:
     """Return what a mapping of a library's has for a key."""
     name = owner.name.removesuffix(".__dict__")
+    if name == "os.environ" and isinstance(key, Const):
+        return run.variables.get(key.value, UNKNOWN)
     if name == "sys.modules" and isinstance(key, Const) and key.value == "__main__":
         return namespaces.of_file(scope)
     if name.startswith("torch.") and type(key) is Const and isinstance(key.value, str):

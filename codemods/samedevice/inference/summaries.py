@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from samedevice.inference import assignment, moving
 from samedevice.inference.contents import is_closure
 from samedevice.inference.events import Creation, HostDemand
 from samedevice.inference.nodes import Agree, Location, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance, Partial
-from samedevice.inference.open_events import Handed, Undecided
+from samedevice.inference.open_events import Escaped, Handed, Undecided
 from samedevice.inference.sites import Site
 from samedevice.inference.values import DEEP, Const, Device, Dict, Iter, Seq, Tensor, Value
 
@@ -35,6 +35,9 @@ _NODES = 300
 _LARGEST = 2_000
 #: Sites that say where a value has to be; others tell only of the code, which is the same.
 _REPEATED = (Creation, Handed, HostDemand, Undecided)
+
+
+_Event = TypeVar("_Event", bound=Site)
 
 
 @dataclass(frozen=True)
@@ -387,14 +390,18 @@ class _Copy:
         """Repeat what the evaluation found to be decided or demanded of values that depend."""
         first, self._record.told[:] = not self._record.told, [True]
         for site in self._record.sites:
-            if isinstance(site, _REPEATED) and site.node is not None:
+            if isinstance(site, Escaped):
+                if any(node.find() in self._new for node in site.nodes):
+                    nodes = tuple(map(self._at, site.nodes))
+                    self._run.sites.append(replace(self._site(site), nodes=nodes))
+            elif isinstance(site, _REPEATED) and site.node is not None:
                 if site.node.find() in self._new:
                     self._run.sites.append(self._site(site))
                 elif first and isinstance(site, Creation):
                     site.order = len(self._run.sites)
                     self._run.sites.append(site)  # it is the same for all of them
 
-    def _site(self, site: Site) -> Site:
+    def _site(self, site: _Event) -> _Event:
         tensors = [(name, self._at(node)) for name, node in site.tensors]
         assert site.node is not None
         order = len(self._run.sites)

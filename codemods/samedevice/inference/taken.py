@@ -6,35 +6,62 @@ then makes on the CPU does not go with it.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.inference.events import Creation, Shared
-from samedevice.inference.nodes import Location, Place
+from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.open_events import MetTaken, Taken
 from samedevice.inference.sites import SiteGroup
 
 if TYPE_CHECKING:
     from samedevice.inference.solution import Solution
 
+#: Values that are looked at for what one is computed from.
+_STEPS = 50
+
 
 def met(solution: Solution) -> Iterator[SiteGroup]:
     """Return where a tensor of the CPU meets a module that was taken before, in one function."""
-    taken = {group.spot.node: group.first for group in solution.groups(Taken)}
+    taken = {group.spot.node: group.first for group in solution.all_groups(Taken)}
     if not taken:
         return
-    groups = (*solution.groups(Creation), *solution.groups(Shared))
-    made = {site.node.find() for each in groups for site in each.sites if site.node is not None}
+    groups = (*solution.all_groups(Creation), *solution.all_groups(Shared))
+    made = {
+        site.node.find()
+        for each in groups
+        for site in each.sites
+        if site.node is not None and not site.in_worker and not site.by_default
+    }
+    seen: set[ast.AST] = set()
     for meet in solution.graph.meetings:
         left, right = meet.left.find(), meet.right.find()
-        for value, other, spot in (left, right, meet.left_spot), (right, left, meet.right_spot):
-            trainer = taken.get(other.pin_spot.node) if other.pin_spot is not None else None
+        sides = [(left, right, meet.left_spot)]
+        if meet.kind not in ("index", "number"):  # these may be anywhere
+            sides.append((right, left, meet.right_spot))
+        for value, other, spot in sides:
+            pinned = (taken.get(each.node) for each in _pinned(other))
+            trainer = next(filter(None, pinned), None)
             # What nobody places elsewhere is made on the CPU.
             if trainer is None or not (value.pin is Place.HOST or value in made):
                 continue
             scope = solution.scope_at(spot)
-            if scope is not None and _is_below(solution, spot, trainer.spot):
+            if scope is None or spot.node in seen or not _is_below(solution, spot, trainer.spot):
+                continue
+            if solution.programs.moves_modules(spot.path) or not solution.policy.managed(spot.path):
+                seen.add(spot.node)
                 yield SiteGroup(spot, [MetTaken(spot, other, scope, trainer=trainer.name)])
+
+
+def _pinned(node: PlaceVar) -> Iterator[Location]:
+    """Yield where something says where a value is, or what it is computed from."""
+    queue = [node.find()]
+    for root in queue:
+        if root.pin_spot is not None:
+            yield root.pin_spot
+        elif len(queue) < _STEPS:
+            queue += {source.find() for source in root.flows_from} - set(queue)
 
 
 def _is_below(solution: Solution, spot: Location, earlier: Location) -> bool:

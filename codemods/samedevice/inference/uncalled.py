@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from samedevice.inference.events import PlainTensor
 from samedevice.inference.nodes import Agree, Location, Place, PlaceVar
 from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.open_events import MetByCallers
@@ -46,6 +47,22 @@ def reads_placed(func: Func, owner: Value | None = None) -> bool:
             case ast.Name(id=name) if name not in given and _is_placed(known.get(name)):
                 return True
     return False
+
+
+def reads_unregistered(func: Func, owner: Instance) -> bool:
+    """Tell whether a module's method reads a tensor that does not move with the module."""
+    spec = func.node.args
+    first = next(iter((*spec.posonlyargs, *spec.args)), None)
+    if owner.family != "module" or first is None:
+        return False
+    return any(
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == first.arg
+        and isinstance(held := owner.attrs.get(node.attr), Tensor)
+        and isinstance(held.site, PlainTensor)
+        for node in syntax.walk(func.node)
+    )
 
 
 def _is_placed(value: Value | None, depth: int = 1) -> bool:

@@ -15,7 +15,18 @@ from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.objects import Method, Scope
 from samedevice.inference.open_events import MetUnknown, UnknownDevice
 from samedevice.inference.sites import SiteGroup
-from samedevice.inference.values import UNKNOWN, Arg, Const, Scalar, Tensor, Value, surely_tensor
+from samedevice.inference.values import (
+    UNKNOWN,
+    Arg,
+    Const,
+    Device,
+    Dict,
+    Scalar,
+    Tensor,
+    Value,
+    surely_tensor,
+)
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -29,6 +40,9 @@ def called(run: Interpreter, node: ast.Call, args: list[Arg], kwargs: dict[str, 
     """Note a call of which nothing is known, with the places of the tensors that it is given."""
     given = (*args, *kwargs.values())
     run.answers[node] = [v.node for v, _ in given if isinstance(v, Tensor) and surely_tensor(v)]
+    device = next((value for value, _ in given if isinstance(value, Device)), None)
+    if device is not None:
+        run.placed[node] = device.node
 
 
 def bound(targets: list[ast.expr], value: ast.expr, scope: Scope) -> None:
@@ -39,14 +53,37 @@ def bound(targets: list[ast.expr], value: ast.expr, scope: Scope) -> None:
                 scope.answers[each.id] = value
 
 
+def placed(run: Interpreter, node: ast.AST, scope: Scope) -> PlaceVar | None:
+    """Return the place of the device that the call was given from which something is taken."""
+    calls = (run.placed.get(step) for step in _steps(node, scope))
+    return next((device for device in calls if device is not None), None)
+
+
 def met(run: Interpreter, value: Value, spot: Location, tensor: Value, scope: Scope) -> None:
     """Note that something unknown enters an operation with a tensor."""
     if value is not UNKNOWN or not isinstance(tensor, Tensor) or not surely_tensor(tensor):
         return
     source = _source(spot.node, scope)
-    if source in run.answers:
+    if source in run.answers and not _stops(run, source, scope):
         given = tuple(run.answers[source])
         run.record(MetUnknown(spot, tensor.node, scope, given=given))
+
+
+def _stops(run: Interpreter, node: ast.AST, scope: Scope) -> bool:
+    """Tell whether a program stops at a call: what is called begins with a name without meaning.
+
+    What stands behind it is decided, then: no machine comes to it.
+    """
+    for _ in range(_HOPS):
+        while isinstance(node, (ast.Call, ast.Attribute, ast.Subscript)):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        if not isinstance(node, ast.Name):
+            return False
+        if node.id not in scope.answers:
+            tree = run.project.tree(scope.path)
+            return tree is not None and syntax.is_undefined(tree, node.id)
+        node = scope.answers[node.id]
+    return False
 
 
 def is_of_call(value: Value, node: ast.AST, scope: Scope) -> bool:
@@ -54,23 +91,29 @@ def is_of_call(value: Value, node: ast.AST, scope: Scope) -> bool:
     given."""
     if isinstance(value, Scalar) or isinstance(value, Method) and isinstance(value.receiver, Const):
         return True
-    return value is UNKNOWN and isinstance(_source(node, scope), ast.Call)
+    source = _source(node, scope) if value is UNKNOWN else None
+    if isinstance(source, ast.Name):  # a mapping that the program fills with what it reads
+        held = scope.lookup(source.id)
+        return isinstance(held, Dict) and held.element is UNKNOWN
+    return isinstance(source, ast.Call)
 
 
-def _source(node: ast.AST, scope: Scope, hops: int = _HOPS) -> ast.AST:
+def _source(node: ast.AST, scope: Scope) -> ast.AST:
     """Return the call that an expression, or a name in it, is taken from."""
-    while True:
-        match node:
-            case ast.Call(func=ast.Attribute(value=inner)) if _is_taken(inner, scope):
-                node = inner
-            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
-                node = inner
-            case ast.UnaryOp(operand=inner):
-                node = inner
-            case ast.Name(id=name) if hops and name in scope.answers:
-                return _source(scope.answers[name], scope, hops - 1)
-            case _:
-                return node
+    *_, last = _steps(node, scope)
+    return last
+
+
+def _steps(node: ast.AST, scope: Scope, hops: int = _HOPS) -> Iterator[ast.AST]:
+    """Yield an expression, what it is taken from, and so on."""
+    yield node
+    match node:
+        case ast.Call(func=ast.Attribute(value=inner)) if _is_taken(inner, scope):
+            yield from _steps(inner, scope, hops)
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.UnaryOp(operand=inner):
+            yield from _steps(inner, scope, hops)
+        case ast.Name(id=name) if hops and name in scope.answers:
+            yield from _steps(scope.answers[name], scope, hops - 1)
 
 
 def _is_taken(node: ast.AST, scope: Scope) -> bool:

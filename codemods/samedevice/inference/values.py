@@ -248,6 +248,15 @@ class Doubt(IntEnum):
     OTHER = 2  #: a number, an array, something unknown
 
 
+class Shown(IntEnum):
+    """What a value of which only its use tells is shown to be, by what is done with it."""
+
+    NOTHING = 0  #: nothing but a tensor
+    OBJECT = 1  #: it is asked for what no tensor has
+    MAPPING = 2  #: it has entries under texts
+    LIST = 3  #: its members are joined: a list of tensors
+
+
 class Tensor(Value):
     """A tensor, or a structure of tensors in one place that is not known more closely.
 
@@ -259,13 +268,14 @@ class Tensor(Value):
     somewhere else. `leaf`: it asks for gradients, so it must not be moved after its creation.
     `parameter`: an `nn.Parameter`, or one that was moved: the same one where nothing had to move.
     `collated`: a loader makes it of numbers, or a list of what turns out to be texts. `doubt`: what
-    it may be on another path. `owner` is the module whose parameter it is: as long as it is
-    `lent`, it is where the module is by now, since a move changes the parameters themselves.
+    it may be on another path. `shown`: what its use shows it to be. `owner` is the module whose
+    parameter it is: as long as it is `lent`, it is where the module is by now, since a move changes
+    the parameters themselves.
     """
 
     __slots__ = (
         "_node", "collated", "doubt", "leaf", "lent", "names_device", "owner", "opaque",
-        "parameter", "picked", "pinned", "row", "scalar", "site",
+        "parameter", "picked", "pinned", "row", "scalar", "shown", "site",
     )  # fmt: skip
 
     def __init__(
@@ -284,6 +294,7 @@ class Tensor(Value):
         self.pinned = False
         self.names_device = False
         self.doubt = Doubt.NONE
+        self.shown = Shown.NOTHING
         self.owner: Instance | None = None  # the module whose parameter it is
 
     @property
@@ -304,6 +315,7 @@ class Tensor(Value):
         made.leaf, made.parameter, made.opaque = self.leaf, self.parameter, self.opaque
         made.pinned, made.owner, made.collated = self.pinned, self.owner, self.collated
         made.doubt, made.row, made.picked = self.doubt, self.row, self.picked
+        made.shown = self.shown
         return made
 
     def doubted(self, doubt: Doubt) -> Tensor:

@@ -245,7 +245,7 @@ class _Doing:
         """Tell whether a program for the CPU is converted only by what runs saw."""
         sure = {change.path: change.after for change in strict.changes}
         more = {one.path for one in self._outcome.changes if sure.get(one.path) != one.after}
-        return bool(more) and not more.isdisjoint(inference.infer(self._given).policy.for_the_cpu)
+        return bool(more) and not more.isdisjoint(inference.infer(self._given).policy.converting)
 
     def _done(self, result: RunResult, stuck: str = "", decided: int = 0) -> Repaired:
         runs = self._runs

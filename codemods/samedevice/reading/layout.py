@@ -11,6 +11,9 @@ from collections.abc import Collection, Iterable
 #: Names that mean a library even where a file of that name lies beside the importer.
 _NEVER_OURS = sys.stdlib_module_names | {"torch", "numpy"}
 
+#: Files of one folder that are looked at for an import.
+_MANY = 300
+
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(?:\(([^()]*)\)|([^\n#;]*))"
     r"|import[ \t]+([^\n#;]+))",
@@ -138,6 +141,24 @@ class OnDisk(Layout):
         """Return the file that `import module` means in the file `importer`, if there is one."""
         found = super().resolve(importer, module, level)
         return found if found is None or found.startswith(self._bound(importer)) else None
+
+    def around(self, path: str) -> list[str]:
+        """Return the other files beside one, and those in the folders above it that may mean it.
+
+        None of a folder that has very many.
+        """
+        folder = posixpath.dirname(normal(path))
+        bound = self._bound(path).rstrip("/")
+        found: list[str] = []
+        while True:
+            listed = self._list(folder)
+            inside = [name for name, is_file in listed.items() if is_file and name.endswith(".py")]
+            if len(inside) <= _MANY:
+                found += (posixpath.join(folder, name) for name in sorted(inside))
+            if folder in ("", "/", bound):
+                break
+            folder = posixpath.dirname(folder)
+        return [each for each in found if each != normal(path)]
 
     def _bound(self, path: str) -> str:
         """Return how the paths begin that a file's imports may mean."""

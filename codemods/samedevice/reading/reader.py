@@ -12,6 +12,9 @@ from .layout import OnDisk, normal
 from .project import Project
 from .source import Source, SourceError
 
+#: Files that import a named one, and are read with it.
+_IMPORTERS = 12
+
 Track = Callable[[Sequence[str], str], Iterable[str]]
 """Wraps an iteration over paths to show its progress under a title."""
 
@@ -59,6 +62,39 @@ def with_imports(
     return project
 
 
+def _importers(named: Sequence[Source], layout: OnDisk, config: Config) -> list[Source]:
+    """Return the files that import some which are named themselves, directly or not.
+
+    They say what a helper is given, and what becomes of its options. They are looked for beside it
+    and in the folders above, as far as its own imports may reach: a few of them stand for many.
+    """
+    found: dict[str, Source] = {normal(each.path): each for each in named}
+    texts: dict[str, Source | None] = {}
+    waiting = list(named)
+    while waiting and len(found) - len(named) < _IMPORTERS:
+        target = waiting.pop(0)
+        for path in layout.around(target.path):
+            if path in found or len(found) - len(named) >= _IMPORTERS:
+                continue
+            if path not in texts:
+                texts[path] = _read(path)
+            other = texts[path]
+            if other is None or normal(target.path) not in layout.imported(path, other.text):
+                continue
+            if files.find([path], config.exclude).paths:
+                found[path] = other
+                waiting.append(other)
+    return list(found.values())[len(named) :]
+
+
+def _read(path: str) -> Source | None:
+    """Return a file, None where it cannot be read: nobody has asked for it."""
+    try:
+        return source.read(path)
+    except SourceError:
+        return None
+
+
 def _context(
     paths: Sequence[str], sources: Sequence[Source], config: Config, errors: list[SourceError]
 ) -> list[Source]:
@@ -70,9 +106,11 @@ def _context(
     if "./" in whole:
         return []
     layout = OnDisk()
-    seen = {normal(each.path) for each in sources}
-    found: list[Source] = []
-    waiting = list(sources)
+    named = {normal(path) for path in paths}
+    found = _importers([each for each in sources if normal(each.path) in named], layout, config)
+    found = [each for each in found if not normal(each.path).startswith(whole)]
+    seen = {normal(each.path) for each in (*sources, *found)}
+    waiting = [*sources, *found]
     while waiting:
         importer = waiting.pop()
         for path in sorted(layout.imported(importer.path, importer.text) - seen):

@@ -6,6 +6,7 @@ What says nothing by itself is left out: contexts (`ast.Load`) and operators (`a
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -343,6 +344,40 @@ def parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
                 known[child] = parent
     known.pop(None, None)  # type: ignore[call-overload]  # a key of `{**a}`
     return known
+
+
+@per_node
+def _defined(tree: ast.Module) -> frozenset[str] | None:
+    """Return the names that a file binds anywhere, None where it imports names that it does not
+    say, or reads others than its own (`%run`, `exec`)."""
+    found: set[str] = set()
+    for node in walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+                found.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+            case ast.ClassDef(name=name) | ast.MatchStar(name=str(name)):
+                found.add(name)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                found.add(name)
+            case ast.MatchMapping(rest=str(name)):
+                found.add(name)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                found.update(names)
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                if any(alias.name == "*" for alias in aliases):
+                    return None
+                found.update(alias.asname or alias.name.partition(".")[0] for alias in aliases)
+            case ast.Name(id="exec" | "eval" | "globals" | "locals" | "vars" | "get_ipython"):
+                return None
+    return frozenset(found)
+
+
+def is_undefined(tree: ast.Module, name: str) -> bool:
+    """Tell whether nothing in a file gives a meaning to a name, nor does Python."""
+    known = _defined(tree)
+    return known is not None and name not in known and not hasattr(builtins, name)
 
 
 @per_node

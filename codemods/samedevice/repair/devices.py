@@ -251,6 +251,8 @@ class DeviceNames:
                 continue  # each object has a device of its own
             if self._says_otherwise(code, site) or self._is_of_some(code, site):
                 continue
+            if self._is_of_a_part(code, site.spot):
+                continue
             if self.reach.is_central(value) and not (is_global and module is not None):
                 if not (isinstance(value, Device) and value.planned):
                     return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
@@ -328,6 +330,20 @@ class DeviceNames:
         heirs = [each for each in self.interpreter.classes if klass in each.mro()[1:]]
         binding = [each for each in heirs if self._binds(each, attr, planned)]
         return bool(binding) and len(binding) < len(heirs)
+
+    def _is_of_a_part(self, code: str, spot: Location) -> bool:
+        """Tell whether a name is the device of a part of the program, and not of what is here.
+
+        Who gives `clip_device` another value means CLIP alone, of which the program has more.
+        """
+        part = words.part_of(code.rpartition(".")[2])
+        if not part:
+            return False
+        here = self.solution.statement_of(spot)
+        if here is not None and words.speaks_of(here, part):
+            return False
+        files = self.programs.of(spot.path)
+        return any(words.speaks_of(self.programs.tree(path), part) for path in files)
 
     def _lack(self, planned: PlannedDefinition) -> bool:
         """Tell whether an attribute would be new in a class of which there are objects in files.
@@ -571,7 +587,8 @@ class DeviceNames:
             if isinstance(value, Device) and not (is_global or "." in code or code in given):
                 if value.planned is None and code in site.scope.names:
                     if not value.of_value and self.reach.is_central(value):
-                        return DeviceExpression(code, text=value.text)
+                        if not self._is_of_a_part(code, site.spot):
+                            return DeviceExpression(code, text=value.text)
         return None
 
     def _handed(self, site: Site, without: set[str]) -> DeviceExpression | None:

@@ -71,6 +71,23 @@ class Imports:
         """Return how a file of the project imports another one; None if that cannot be told."""
         return self._importable.module_name(path, target)
 
+    def held_as(self, path: str, target: str) -> str:
+        """Return the name by which a file has another one, as a module, from its first statements
+        on; "" where it has not."""
+        resolve, found = self.project.resolve, set[str]()
+        for node in self.programs.tree(path).body:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    if resolve(path, alias.name) == target:
+                        found.add(alias.asname or alias.name)
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    inner = f"{node.module or ''}.{alias.name}".lstrip(".")
+                    if resolve(path, inner, node.level) == target:
+                        found.add(alias.asname or alias.name)
+        bound = self.own_names(path)
+        return min((name for name in found if name.partition(".")[0] not in bound), default="")
+
     def is_installed(self, path: str) -> bool:
         """Tell whether a file is a part of a package that others install, and import."""
         return self._importable.is_installed(path)

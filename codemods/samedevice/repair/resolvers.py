@@ -233,6 +233,9 @@ class Resolvers:
                     return DeviceExpression(name, text=value.text)
                 if self._is_notebook(path) or not self._may_borrow(path, other, name):
                     continue
+                held = self.imports.held_as(path, other)
+                if held:
+                    return DeviceExpression(f"{held}.{name}", text=value.text)
                 if name in self.imports.own_names(path):
                     continue  # the file binds this name itself, further down
                 module = self.imports.module_name(path, other)

@@ -105,7 +105,7 @@ def _devices(call: ast.Call) -> Iterator[str]:
         given.append(call.args[0])
     for each in given:
         match each:
-            case ast.Name(id="device" as name):
+            case ast.Name(id=name) if name.lower() == "device":
                 yield name
             case ast.Attribute(value=ast.Name(), attr="device"):
                 yield ast.unparse(each)

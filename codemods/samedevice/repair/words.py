@@ -17,6 +17,15 @@ _COMPUTING = frozenset(
         "the", "to", "torch", "train", "use",
     )
 )  # fmt: skip
+#: What a name for it says of the work that is done there, which is no part of a program.
+_WORK = frozenset(
+    (
+        "computation", "computing", "exec", "execution", "global", "inference", "job", "net",
+        "network", "nn", "self", "training", "worker", "working",
+    )
+)  # fmt: skip
+#: Where a word of a name in capital letters ends: `CLIPModel` is of `clip`.
+_CAPITALS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 #: What a name for a device has in it, in one spelling or another.
 _SPEAKING = re.compile(r"(?i)dev|cuda|gpu|cpu|accel|place|where|loc|target|rank|host|mps|[xnth]pu")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -53,6 +62,39 @@ def is_word(tree: ast.Module, parents: Parents, place: ast.AST, name: str) -> bo
 def is_for_all(name: str) -> bool:
     """Tell whether a name says no more than that it is a device: not `output_device`, say."""
     return _COMPUTING.issuperset(name.lower().split("_"))
+
+
+def part_of(name: str) -> str:
+    """Return what a name says that it is the device of: "clip" for `clip_device`, "" for all."""
+    words = [word for word in name.lower().split("_") if word]
+    if "device" not in words and "dev" not in words:
+        return ""
+    return "_".join(word for word in words if word not in _COMPUTING and word not in _WORK)
+
+
+def speaks_of(code: ast.AST, part: str) -> bool:
+    """Tell whether some code has a name of a part, or of something that it has.
+
+    `clip`, `clip_batch_size` and `load_clip` are of `clip`; another device of it says nothing.
+    """
+    return any(f"_{part}_" in f"_{name}_" for name in _named(code))
+
+
+@syntax.per_node
+def _named(code: ast.AST) -> frozenset[str]:
+    """Return the names in some code, in small letters, but those for devices and for modules."""
+    found: set[str] = set()
+    modules: set[str] = set()
+    for node in syntax.walk(code):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+                found.add(name)
+            case ast.keyword(arg=str(name)) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                modules.update(alias.asname or alias.name for alias in names)
+    spelled = (_CAPITALS.sub("_", name).lower() for name in found - modules)
+    return frozenset(name for name in spelled if not part_of(name))
 
 
 def is_device(function: _Function, parameter: str) -> bool:

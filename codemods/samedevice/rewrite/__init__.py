@@ -160,7 +160,7 @@ class _Rewriter:
             if any(taken.setdefault(key, edit) != edit for key, edit in slots):
                 self._refused[fix] = "it conflicts with another fix at the same place"
                 for key, edit in slots:
-                    if taken[key] is edit and not any(edit in other.edits for other in active):
+                    if taken.get(key) is edit and not any(edit in other.edits for other in active):
                         del taken[key]
                 continue
             active.append(fix)

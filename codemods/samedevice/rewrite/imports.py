@@ -187,6 +187,12 @@ class _Planning:
         spaced = any(line.comment is None for each in imports[1:] for line in _leading(each))
         return bool(imports) and (spaced or len(kinds) == 1) and not self._own_imports()
 
+    def _is_first_library(self, line: Statement) -> bool:
+        """Tell whether an import begins the group of libraries below the standard library's."""
+        known = [node for each in self._region for node in _imports_in(each)]
+        new = all(map(_is_early, _imports_in(line)))
+        return bool(known) and all(map(_is_early, known)) and not (new or self._notebook)
+
     def resolve(self, wanted: Resolver) -> None:
         """Plan what brings the device under its name: an import, or a definition."""
         if wanted.moves:
@@ -234,6 +240,8 @@ class _Planning:
         """Return the plan."""
         result = self._plan
         lines = [parse(line)[0] for line in _merged(self._lines)]
+        if lines and self._is_first_library(lines[0]):
+            lines[0] = lines[0].with_changes(leading_lines=[_BLANK])
         own = [line for line in _merged(self._of_project) if not self._among_own(line)]
         if own and not lines and self._begins_group():
             lines.append(parse(own.pop(0))[0].with_changes(leading_lines=[_BLANK]))

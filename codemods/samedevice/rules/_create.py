@@ -23,6 +23,7 @@ from samedevice.rules._build import (
     short,
     written_in_place,
 )
+from samedevice.rules._none_device import goes_nowhere
 from samedevice.rules._shown import NUMBER, asks, doubted, shown
 
 _OF_DATA = frozenset(("torch.tensor", "torch.as_tensor"))
@@ -80,7 +81,7 @@ def _is_moved(solution: Solution, call: Location) -> bool:
     return isinstance(moving, ast.Call) and any(solution.groups_at(Move, moving))
 
 
-def _perhaps_number(solution: Solution, site: Creation) -> bool:
+def perhaps_number(solution: Solution, site: Creation) -> bool:
     """Tell whether a tensor is made of data that may be one number, and stays one."""
     data = site.args[0][0] if site.args else None
     if site.name not in _OF_DATA or not isinstance(data, (Scalar, Unknown)):
@@ -120,7 +121,7 @@ def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[
             continue  # rules of their own
         if _is_brought(solution, group.spot) or _is_moved_on(solution, group):
             continue
-        if _stands_in(solution, group.spot):
+        if _stands_in(solution, group.spot) or goes_nowhere(solution, group.spot):
             continue
         inside = (
             solution.reach.in_module(group.first.scope) or solution.reach.follow(group) is not None
@@ -295,6 +296,6 @@ def placed(
         solution, rule, group.spot, message.format(short(solution.code(group.spot))), repair,
         origins=meeting(solution, group), unfixed=unfixed,
     )  # fmt: skip
-    if asks(solution, found) and any(_perhaps_number(solution, site) for site in group.sites):
+    if asks(solution, found) and any(perhaps_number(solution, site) for site in group.sites):
         return doubted(found, NUMBER)
     return shown(solution, found, (site.node for site in group.sites))

@@ -55,6 +55,10 @@ def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix
                 # Others may call it, too, and None is no device.
                 asked = choice.edits[0].get("code").format(solution.code(spot))
                 imports = choice.imports
+                if there is not None and "." in there.code and not there.imports:
+                    # A module that is imported above has it by then.
+                    if all(each.get("value") == there.code for each in said):
+                        return fix(there, edit(solution, spot, "replace", code=there.code)), ""
                 if there is not None:
                     asked, imports = there.code, there.imports
                 edits = [*_asking(solution, spot, function, parameter.arg, asked), *said]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from samedevice.inference import Solution
+from samedevice.inference.forced import numbered
 from samedevice.inference.nodes import Location
 from samedevice.reading import syntax
 
@@ -65,6 +66,26 @@ def comes_with_cuda(solution: Solution, spot: Location) -> bool:
                 return True
         node = outer
     return False
+
+
+def never_the_cpu(solution: Solution, spot: Location, code: str) -> bool:
+    """Tell whether a device's name is one for CUDA or XLA wherever it is bound: never the CPU's.
+
+    A GPU by a number that is computed is one; a text that is written out may be repaired.
+    """
+    name = ast.parse(code, mode="eval").body
+    given = list(_values(solution, spot, name))
+    return bool(given) and all(index is None and _is_computed(value) for value, index in given)
+
+
+def _is_computed(value: ast.expr) -> bool:
+    """Tell whether an expression makes a device by the number of a GPU, or that of XLA."""
+    match value:
+        case ast.Call(func=func, args=[inner, *_]) if syntax.dotted(func).endswith("device"):
+            return _is_computed(inner)
+        case ast.Call(func=func):
+            return syntax.dotted(func).rpartition(".")[2] == "xla_device"
+    return numbered(value) is not None
 
 
 def _conjuncts(test: ast.expr) -> Sequence[ast.expr]:
@@ -180,15 +201,18 @@ def _names_cuda(test: ast.Compare, operators: tuple[type[ast.cmpop], ...]) -> bo
     )
 
 
-def _values(solution: Solution, spot: Location) -> Iterator[tuple[ast.expr, int | None]]:
+def _values(
+    solution: Solution, spot: Location, named: ast.expr | None = None
+) -> Iterator[tuple[ast.expr, int | None]]:
     """Yield all that a name or an attribute of `self` is assigned, and its number in a tuple.
 
-    Nothing where it is bound in another way, too.
+    Nothing where it is bound in another way, too. Without `named` it is what stands at `spot`.
     """
-    code = ast.unparse(spot.node)
+    name = named or spot.node
+    code = ast.unparse(name)
     parents = solution.programs.parents(spot.path)
     scope: ast.AST | None = parents.get(spot.node)
-    wanted = _FUNCTION if isinstance(spot.node, ast.Name) else (ast.ClassDef,)
+    wanted = _FUNCTION if isinstance(name, ast.Name) else (ast.ClassDef,)
     while scope is not None:
         if isinstance(scope, (*wanted, ast.Module)):
             stores = list(_stores(scope, code))

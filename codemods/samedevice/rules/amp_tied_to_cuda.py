@@ -34,7 +34,7 @@ from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules._build import edit, finding, short
-from samedevice.rules._implied import comes_with_cuda, implies_cuda
+from samedevice.rules._implied import comes_with_cuda, implies_cuda, never_the_cpu
 from samedevice.torchfacts import accelerator_names
 
 RULE = "amp-tied-to-cuda"
@@ -70,17 +70,19 @@ def _autocast(solution: Solution, group: SiteGroup) -> Finding | None:
         and implies_cuda(solution, Location(spot.path, form.enabled))
     ):
         return None
+    name = device_names(solution).name_at(spot)
+    if name is not None and never_the_cpu(solution, spot, name.code):
+        return None  # on for CUDA; on XLA it switches itself off
     return finding(
         solution, RULE, spot,
         f"`{short(solution.code(spot))}` is mixed precision for CUDA only",
-        _repair(solution, spot, call, form),
-        unfixed=_reason(solution, spot),
+        _repair(solution, spot, call, form, name),
+        unfixed=_reason(name),
     )  # fmt: skip
 
 
-def _reason(solution: Solution, spot: Location) -> str:
+def _reason(name: DeviceExpression | None) -> str:
     """Return why nothing is repaired: a name that has no type for certain is no help."""
-    name = device_names(solution).name_at(spot)
     if name is None or name.resolvers:
         return "no variable or parameter here holds the device"
     return f"`{name.code}` may be None, or a text without a type"
@@ -128,9 +130,14 @@ def _before(solution: Solution, release: tuple[int, int]) -> bool:
     return (0, 0) < solution.project.torch < release
 
 
-def _repair(solution: Solution, spot: Location, call: ast.Call, form: _Form) -> Fix | None:
+def _repair(
+    solution: Solution,
+    spot: Location,
+    call: ast.Call,
+    form: _Form,
+    name: DeviceExpression | None,
+) -> Fix | None:
     torch = device_names(solution).imports.alias(spot.path, "torch")
-    name = device_names(solution).name_at(spot)
     parent = solution.programs.parents(spot.path).get(call)
     if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) or name is None:
         return None  # a decorator is evaluated where no device is

@@ -28,6 +28,7 @@ from samedevice.inference.forced import WORDS, Defaults, Forced, by_default, def
 from samedevice.inference.nodes import Location
 from samedevice.reading import syntax
 from samedevice.rules._build import finding, short
+from samedevice.rules._taken_back import is_taken_back
 
 RULE = "cuda-not-judged"
 #: Where some of these rules are switched off, what they would say is not said in their place.
@@ -157,6 +158,8 @@ def _asks(solution: Solution, path: str, asked: Forced) -> bool:
         return not any("is_available" in sources[p].text for p in solution.programs.of(path))
     if asked.kind == "load":
         return _loads_weights(solution, Location(path, asked.node))
+    if asked.kind in ("name", "given") and is_taken_back(solution, Location(path, asked.node)):
+        return False
     if asked.kind == "move" and not known and _has_its_own(solution, path):
         return False
     return not known or not all(site.under_device_test for site in known)

@@ -41,22 +41,21 @@ from samedevice.inference.probes import is_probe
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.reading import syntax
 from samedevice.repair import device_names
+from samedevice.rules import _left_out as left_out
 from samedevice.rules._build import edit, finding, short, with_comment
+from samedevice.rules._implied import comes_with_cuda
 from samedevice.rules._runtime import (
     VENDORS,
     Asked,
     Handles,
     asked,
     is_idle,
-    is_runtime,
     respelled,
     spelling,
     vendor,
 )
 
 RULE = "cuda-only-api"
-#: Calls that say something about the device and do nothing else: they may be left out with it.
-_SAYING = frozenset(("print", "info", "debug", "log", "write", "warning"))
 #: A test that speaks of one of these may well be one for CUDA.
 _TESTS = ("gpu", "device", "distributed", "rank", "accelerator", "stream", *VENDORS)
 _CONTEXTS = frozenset(
@@ -155,10 +154,12 @@ def _repaired(
             or _handle(solution, group, how, handles)
             or _test(solution, group, how)
             or _comparison(solution, group, how)
+            or _unread(solution, group, statement, how)
             or _context(group, statement, how)
             or (_result(solution, group, how) if _says_more(group, statement) else None)
-            or _left_out(solution, group, statement, how, done)
+            or _left_out(group, left_out.run(solution, group.spot, statement, done), how, done)
             or _result(solution, group, how)
+            or _left_out(group, left_out.told(solution, group.spot, statement), how, done)
         )
     return finding(
         solution, RULE, spot, _message(solution, spot, group.first.name), repair, unfixed=unfixed
@@ -195,10 +196,12 @@ def _as_device(solution: Solution, group: SiteGroup) -> Fix | None:
 def _where(solution: Solution, group: Group[DeviceOf]) -> Iterator[Finding]:
     """`device=x.get_device()` and `device="cuda" if x.is_cuda else "cpu"`: that of `x`."""
     spot = group.spot
-    if not solution.is_meant(spot.node):
+    if not solution.is_meant(spot.node) or comes_with_cuda(solution, spot):
         return
     if group.first.device.text and solution.is_stored(spot.node):
         return  # a text stays a text
+    if group.first.device.number and not _only_says_where(solution, spot):
+        return  # a number that the code asks or counts with stays one, and -1 is the CPU's
     code = f"{ast.unparse(group.first.of)}.device"
     parent = solution.programs.parents(spot.path).get(spot.node)
     edits: tuple[Edit, ...] = (edit(solution, spot, "replace", code=code),)
@@ -214,6 +217,30 @@ def _where(solution: Solution, group: Group[DeviceOf]) -> Iterator[Finding]:
         f"`{short(solution.code(spot))}` is no other device than CUDA's, or the CPU",
         Fix(edits, erasure=RULE),
     )  # fmt: skip
+
+
+def _only_says_where(solution: Solution, spot: Location) -> bool:
+    """Tell whether a number of a GPU that has a name is only used as a `torch.device` can be."""
+    parents, home = solution.programs.parents(spot.path), solution.programs.function_of(spot)
+    match parents.get(spot.node):
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            pass
+        case around:
+            return not isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Compare))
+    return home is not None and all(
+        _says_where(node, parents)
+        for node in syntax.walk(home)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    )
+
+
+def _says_where(node: ast.Name, parents: syntax.Parents) -> bool:
+    match parents.get(node):
+        case ast.Call(func=ast.Attribute(attr="to" | "cuda"), args=[first, *_]):
+            return first is node
+        case ast.keyword(arg="device"):
+            return True
+    return False
 
 
 def _handle(solution: Solution, group: SiteGroup, how: Asked, handles: Handles) -> Fix | None:
@@ -265,24 +292,34 @@ def _comparison(solution: Solution, group: SiteGroup, how: Asked) -> Fix | None:
 
 
 def _left_out(
-    solution: Solution, group: SiteGroup, statement: ast.stmt, how: Asked, done: set[ast.AST]
+    group: SiteGroup, statements: list[ast.stmt], how: Asked, done: set[ast.AST]
 ) -> Fix | None:
-    """A statement that does nothing but this, with those behind it that do nothing else either."""
-    if not _may_be_left_out(statement):
+    """Statements that do nothing but this: without CUDA they are left out."""
+    if not statements:
+        return None
+    done.update(statements)
+    return _fix(how.name, left_out.under(how.solution, group.spot.path, how.test, statements))
+
+
+def _unread(solution: Solution, group: SiteGroup, statement: ast.stmt, how: Asked) -> Fix | None:
+    """`x.pin_memory()` as a statement: one more test for it, where it has one to itself."""
+    if not (isinstance(statement, ast.Expr) and statement.value is group.spot.node):
+        return None
+    if not group.first.name.endswith("pin_memory"):
         return None
     path = group.spot.path
-    source = solution.project.sources[path]
-    run = [statement]
-    if is_runtime(statement):
-        run = _run(solution, path, statement, done)
-    if any("\n" in source.segment(each) for each in run):
-        return None
-    done.update(run)
-    body = [with_comment(solution, Location(path, s), respelled(solution, path, s)) for s in run]
-    lines = [f"if {how.test}:", *(f"    {line}" for line in body)]
-    edits = [edit(solution, Location(path, statement), "replace_statement", code="\n".join(lines))]
-    edits += [edit(solution, Location(path, each), "delete") for each in run[1:]]
-    return _fix(how.name, tuple(edits))
+    outer = solution.programs.parents(path).get(statement)
+    if isinstance(outer, ast.If) and outer.body == [statement] and not outer.orelse:
+        test = outer.test
+        weaker = isinstance(test, (ast.IfExp, ast.NamedExpr)) or (
+            isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
+        )
+        code = f"{'({})' if weaker else '{}'} and {how.test}"
+        return _fix(how.name, (edit(solution, Location(path, test), "replace", code=code),))
+    place = Location(path, statement)
+    code = with_comment(solution, place, solution.code(place))
+    code = f"if {how.test}:\n    {code}"
+    return _fix(how.name, (edit(solution, place, "replace_statement", code=code),))
 
 
 def _says_more(group: SiteGroup, statement: ast.stmt) -> bool:
@@ -508,31 +545,3 @@ def _asked_by(solution: Solution, spot: Location) -> ast.expr | None:
             return parent.test
         node = parent
     return None
-
-
-def _may_be_left_out(statement: ast.stmt) -> bool:
-    """Tell whether a statement only calls CUDA's runtime, or says something about it."""
-    if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
-        return False
-    func = statement.value.func
-    last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    return last in _SAYING or is_runtime(statement)
-
-
-def _run(solution: Solution, path: str, statement: ast.stmt, done: set[ast.AST]) -> list[ast.stmt]:
-    """Return a statement and those behind it that call the same runtime too."""
-
-    def new(each: ast.stmt) -> tuple[str, bool] | None:
-        calls = (g for n in ast.walk(each) for g in solution.groups_at(CudaOnly, n))
-        names = [group.first.name for group in calls]
-        if not names:
-            return None
-        return vendor(names[0]), spelling(solution, path, names[0]) is not None
-
-    kind = new(statement)
-    run = [statement]
-    for each in solution.programs.parents(path).behind(statement):
-        if each in done or not is_runtime(each) or new(each) != kind:
-            break
-        run.append(each)
-    return run

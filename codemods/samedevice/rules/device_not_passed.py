@@ -11,6 +11,9 @@ becomes
 
     mask = causal(x.size(1), device=x.device)
 
+A function may also make up for a parameter that is None, and then move something to the parameter
+itself: `.to(None)` moves nothing. There, the name of what it made stands instead.
+
 Fix safety: safe. On a CPU-only machine the tensor was created on the CPU and still is.
 """
 
@@ -19,7 +22,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import Finding, Fix
+from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import Built, Creation, GivenDevice
 from samedevice.inference.nodes import Place
@@ -27,12 +30,14 @@ from samedevice.inference.sites import LeftOut, Site
 from samedevice.inference.values import Arg, Const
 from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, argument, edit, finding, fix, short
+from samedevice.rules._none_device import Unresolved, unresolved
 from samedevice.rules._shown import shown
 
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report calls that leave out the device of what they create."""
     done: set[object] = set()
+    made_up_for = solution.view(unresolved)
     for kind in (Creation, GivenDevice, Built):
         for group in solution.groups(kind):
             for site in group.sites:
@@ -43,6 +48,8 @@ def find(solution: Solution) -> Iterator[Finding]:
                 given = _given(site)
                 if not meets or given is None or not isinstance(given[0], Const):
                     continue
+                if given[1].node in made_up_for:
+                    continue
                 if not str(given[0].value or "cpu").startswith("cpu"):
                     continue  # a default that names an accelerator is the function's own fault
                 left = solution.left_out(given[0])
@@ -52,6 +59,8 @@ def find(solution: Solution) -> Iterator[Finding]:
                     continue
                 done.add(left.call.node)
                 yield shown(solution, _report(solution, left), [site.node])
+    for use in made_up_for.values():
+        yield _made_up_for(solution, use)
     for left in solution.left_to_cpu():
         if left.call.node not in done and not _for_the_cpu(solution, left):
             done.add(left.call.node)
@@ -78,6 +87,17 @@ def _report(solution: Solution, left: LeftOut) -> Finding:
         f"`{short(solution.code(spot))}` leaves out `{parameter}`, so what it creates "
         "stays on the CPU",
         repair, unfixed=NO_NAME,
+    )  # fmt: skip
+
+
+def _made_up_for(solution: Solution, use: Unresolved) -> Finding:
+    """Return the finding for a parameter that may be None, beside the name for what it means."""
+    name = DeviceExpression(use.resolved)
+    return finding(
+        solution, "device-not-passed", use.spot,
+        f"`{solution.code(use.spot)}` is None for those who leave it out, and then this stays on "
+        f"the CPU; `{use.resolved}` is the device that it stands for",
+        fix(name, edit(solution, use.spot, "replace", code=use.resolved)),
     )  # fmt: skip
 
 

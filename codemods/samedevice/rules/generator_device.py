@@ -78,7 +78,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         written = next((k for k in draw.spot.node.keywords if k.arg == "device"), None)
         if written is None:
             continue
-        code = solution.code_of(draw.spot.path, written.value)
+        code = solution.code(Location(draw.spot.path, written.value))
         moved: Fix | None = None
         if not any(_is_handed_in(site) for site in draw.sites):
             moved = fix(

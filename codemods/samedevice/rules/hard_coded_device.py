@@ -43,7 +43,7 @@ from samedevice.inference.events import (
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.probes import is_fallback
 from samedevice.inference.sites import Group, Site, SiteGroup
-from samedevice.inference.values import Setting
+from samedevice.inference.values import Device, Setting
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules import _default
@@ -58,6 +58,7 @@ from samedevice.rules._build import (
     tests_devices,
     to_device,
 )
+from samedevice.rules._taken_back import is_taken_back
 
 RULE = "hard-coded-device"
 _COUNTED = "a loop counts the GPUs, and gives each its share on purpose"
@@ -149,6 +150,8 @@ def _chosen(solution: Solution, spot: Location) -> bool:
     So is the entry of a table whose key names the device, and a case that matches its name. What a
     function of `torch.cuda` is asked is the business of `cuda-only-api`.
     """
+    if is_taken_back(solution, spot):
+        return True
     parents, asks = solution.programs.parents(spot.path), _somebody_chooses(solution, spot)
     node: ast.AST | None = spot.node
     while node is not None:
@@ -168,8 +171,6 @@ def _chosen(solution: Solution, spot: Location) -> bool:
         if isinstance(parent, ast.Try) and (node in parent.body or node in parent.orelse):
             if is_fallback(parent):
                 return True
-        if isinstance(parent, ast.Assign) and _taken_back(parents, parent):
-            return True
         if isinstance(parent, (ast.List, ast.Tuple)) and _tries_each(parents.get(parent)):
             return True
         if asks and isinstance(parent, ast.match_case):
@@ -200,20 +201,6 @@ def _tries_each(loop: ast.AST | None) -> bool:
         for handler in each.handlers
         for part in handler.body
     )
-
-
-def _taken_back(parents: syntax.Parents, statement: ast.Assign) -> bool:
-    """Tell whether a name is given something else without CUDA before anything reads it:
-    `device = "cuda"`, and below `if not torch.cuda.is_available(): device = "cpu"`."""
-    (target, *others) = statement.targets
-    name = ast.unparse(target)
-    for each in parents.behind(statement) if not others else ():
-        if isinstance(each, ast.If) and "is_available" in ast.unparse(each.test):
-            arms = [part for part in (*each.body, *each.orelse) if isinstance(part, ast.Assign)]
-            return any(ast.unparse(part.targets[0]) == name for part in arms)
-        if any(ast.unparse(part) == name for part in ast.walk(each) if type(part) is type(target)):
-            return False
-    return False
 
 
 def _kept_up_to_date(solution: Solution, spot: Location) -> bool:
@@ -351,11 +338,34 @@ def _compared(solution: Solution, spot: Location) -> bool:
     """Tell whether a device is only named to compare another one with it: it decides no place."""
     parents = solution.programs.parents(spot.path)
     node = parents.get(spot.node)
+    made = spot
     while isinstance(node, (ast.Call, ast.Attribute)):
         if isinstance(node, ast.Call) and not ast.unparse(node.func).endswith("device"):
-            return False
+            return _only_asked(solution, made)
+        made = Location(spot.path, node)
         node = parents.get(node)
     return isinstance(node, ast.Compare)
+
+
+def _only_asked(solution: Solution, spot: Location) -> bool:
+    """Tell whether a device is handed to functions that only ask for its type, and move nothing."""
+    given = list(_given_to(solution, spot))
+    return bool(given) and all(_asks_only(function, name) for function, name in given)
+
+
+def _asks_only(function: ast.FunctionDef, name: str) -> bool:
+    parents = syntax.parents(function)
+    for node in syntax.walk(function):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="to" | "cuda")) | ast.keyword(arg="device"):
+                return False
+    uses = [n for n in syntax.walk(function) if isinstance(n, ast.Name) and n.id == name]
+    return bool(uses) and all(
+        isinstance(around := parents.get(use), ast.Compare)
+        or isinstance(around, ast.Attribute)
+        and around.attr in ("type", "index")
+        for use in uses
+    )
 
 
 def _on_purpose(solution: Solution, groups: list[SiteGroup]) -> Finding:
@@ -485,12 +495,15 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
             unfixed = "the program counts with this number, too"
         elif name is not None and _is_of_receiver(solution, spot, name):
             unfixed = "it would move to where it is"
+        elif _is_picked(solution, group.spot):
+            repair = _choice(solution, group.spot)
         elif _is_beside_cpu(parent, group.spot.node):
             unfixed = "the program compares devices here"
         elif name is not None and _stands_in_for(solution, spot, name):
             unfixed = f"it stands in for `{name.code}`, where that is left out"
         elif name is not None and (
             _is_another(solution, group, name)
+            or _sets_it(solution, spot, name)
             or bool(name.resolvers)
             and _is_fallback(parent, group.spot.node)
         ):
@@ -630,31 +643,68 @@ def _is_another(solution: Solution, group: SiteGroup, name: DeviceExpression) ->
     return text not in said
 
 
+def _is_picked(solution: Solution, spot: Location) -> bool:
+    """Tell whether a name is one of a table in place, of which one is taken at once.
+
+    `["cpu", "cuda"][use_gpu]`, `{"fast": "cuda"}[mode]`
+    """
+    parents = solution.programs.parents(spot.path)
+    table = parents.get(spot.node)
+    outer = parents.get(table) if isinstance(table, (ast.List, ast.Tuple, ast.Dict)) else None
+    if isinstance(table, ast.Dict) and spot.node not in table.values:
+        return False
+    return isinstance(outer, ast.Subscript) and outer.value is table
+
+
 def _is_counted(solution: Solution, spot: Location) -> bool:
     """Tell whether a number is not only a device: one of a list, or what a callee compares."""
     node = spot.node
     if not (isinstance(node, ast.Constant) and type(node.value) is int):
         return False
     parents = solution.programs.parents(spot.path)
-    parent = parents.get(node)
-    if isinstance(parent, (ast.List, ast.Tuple)):
+    if isinstance(parents.get(node), (ast.List, ast.Tuple)):
         return True
+    return any(_compares(function, name) for function, name in _given_to(solution, spot))
+
+
+def _given_to(solution: Solution, spot: Location) -> Iterator[tuple[ast.FunctionDef, str]]:
+    """Yield the functions of the program that an argument may be given to, by the called name, each
+    with its parameter."""
+    parents = solution.programs.parents(spot.path)
+    parent = parents.get(spot.node)
     call = parents.get(parent) if isinstance(parent, ast.keyword) else parent
     if not isinstance(call, ast.Call):
-        return False
+        return
     called = ast.unparse(call.func).rpartition(".")[2]
     for path in solution.programs.of(spot.path):
         for function in syntax.walk(solution.project.tree(path) or ast.Module([], [])):
             if isinstance(function, ast.FunctionDef) and function.name == called:
                 given = [each.arg for each in function.args.args]
+                given = given[1:] if given[:1] == ["self"] else given
                 if isinstance(parent, ast.keyword):
-                    name = parent.arg or ""
-                else:
-                    index = call.args.index(node)
-                    name = given[index] if index < len(given) else ""
-                if _compares(function, name):
-                    return True
-    return False
+                    yield function, parent.arg or ""
+                elif spot.node in call.args[: len(given)]:
+                    yield function, given[call.args.index(spot.node)]
+
+
+def _sets_it(solution: Solution, spot: Location, name: DeviceExpression) -> bool:
+    """Tell whether a method is given what its object has under the name from then on: `self.device`
+    in `self.use("cuda")` says only what it was before."""
+    owner, _, attr = name.code.rpartition(".")
+    parents = solution.programs.parents(spot.path)
+    parent = parents.get(spot.node)
+    match parents.get(parent) if isinstance(parent, ast.keyword) else parent:
+        case ast.Call(func=ast.Attribute(value=receiver)) if owner == ast.unparse(receiver):
+            pass
+        case _:
+            return False
+    return any(
+        isinstance(node, ast.Assign)
+        and any(isinstance(to, ast.Attribute) and to.attr == attr for to in node.targets)
+        and any(isinstance(part, ast.Name) and part.id == given for part in ast.walk(node.value))
+        for function, given in _given_to(solution, spot)
+        for node in syntax.walk(function)
+    )
 
 
 def _compares(function: ast.FunctionDef, name: str) -> bool:
@@ -741,18 +791,51 @@ def _indexed(solution: Solution, group: SiteGroup) -> Finding:
 def _move(solution: Solution, group: SiteGroup) -> Finding:
     name = goes_to(solution, group)
     repair: Fix | None = None
+    unfixed = _RANKED if solution.programs.is_distributed(group.spot.path) else NO_NAME
     statement = solution.statement_of(group.spot)
     if statement is not None and _moved_on(solution, group.spot):
         repair = Fix((edit(solution, Location(group.spot.path, statement), "delete"),))
     elif _is_there(solution, group):
         repair = Fix((edit(solution, group.spot, "unwrap"),))
+    elif name is not None and _is_refused(solution, group, name):
+        unfixed = f"`DataParallel` refuses the CPU beside a GPU, and `{name.code}` may be the CPU"
     elif name is not None:
         repair = fix(name, *to_device(solution, group.spot, name))
     return finding(
         solution, RULE, group.spot,
         f"`{short(solution.code(group.spot))}` moves to CUDA whatever machine it runs on",
-        repair, unfixed=_RANKED if solution.programs.is_distributed(group.spot.path) else NO_NAME,
+        repair, unfixed=unfixed,
     )  # fmt: skip
+
+
+def _is_refused(solution: Solution, group: SiteGroup, name: DeviceExpression) -> bool:
+    """Tell whether what is moved is spread over GPUs, and a name stands for the CPU where the user
+    says so, too: `"cuda" if not opt.no_cuda and torch.cuda.is_available() else "cpu"`."""
+    if not any(
+        isinstance(site, ModuleMoved) and site.module.name.endswith(".DataParallel")
+        for site in group.sites
+    ):
+        return False
+    at = solution.reach.site_at(group.spot)
+    held = [value for code, value, _ in (at.devices if at else ()) if code == name.code]
+    spots = [value.spot for value in held if isinstance(value, Device) and value.spot is not None]
+    return any(
+        isinstance(part, (ast.Name, ast.Attribute)) and not _asks_for_cuda(part, test)
+        for spot in spots
+        for choice in ast.walk(solution.statement_of(spot) or spot.node)
+        if isinstance(choice, ast.IfExp)
+        for test in [choice.test]
+        for part in ast.walk(test)
+    )
+
+
+def _asks_for_cuda(part: ast.AST, test: ast.expr) -> bool:
+    """Tell whether a name is part of `torch.cuda.is_available` in a test."""
+    return any(
+        part in ast.walk(call.func)
+        for call in ast.walk(test)
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("is_available")
+    )
 
 
 def _is_there(solution: Solution, group: SiteGroup) -> bool:

@@ -33,6 +33,7 @@ from samedevice.inference.values import Const, Tensor
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+from samedevice.rules._none_device import goes_nowhere
 from samedevice.rules._shown import shown
 
 #: Repositories of which `torch.hub.load` makes modules alone.
@@ -85,6 +86,8 @@ def unmoved(solution: Solution) -> Iterator[tuple[Group[Built], bool]]:
             continue
         if _of_the_host(group.spot.node) or _of_components(group.spot.node):
             continue
+        if goes_nowhere(solution, group.spot):
+            continue  # a rule of its own
         if all(o.borrows and not _own_state(o) for o in objects):
             continue  # a wrapper of what a caller built, and moves
         if all(map(_wraps_moved, objects)):

@@ -328,7 +328,7 @@ class _Tied:
         while node is not None:
             parent = parents.get(node)
             if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
-                words = self.solution.code_of(spot.path, parent.test)
+                words = self.solution.code(Location(spot.path, parent.test))
                 asks = ("cuda", "is_available", ".type", "use_gpu", "nccl")
                 if parent in self.asking or any(word in words for word in asks):
                     return True

@@ -29,7 +29,8 @@ from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Group
 from samedevice.reading import syntax
 from samedevice.rules._build import edit, finding, fix, meeting, wanted
-from samedevice.rules._shown import shown
+from samedevice.rules._create import perhaps_number
+from samedevice.rules._shown import NUMBER, doubted, shown
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -63,7 +64,11 @@ def find(solution: Solution) -> Iterator[Finding]:
             _register(solution, group, chain), origins=meeting(solution, group),
             unfixed="the attribute is assigned in more than one place, or not by a plain statement",
         )  # fmt: skip
-        yield shown(solution, found, (site.node for site in group.sites))
+        made = [site.value.site for site in group.sites]
+        if all(isinstance(each, Creation) and perhaps_number(solution, each) for each in made):
+            yield doubted(found, NUMBER)
+        else:
+            yield shown(solution, found, (site.node for site in group.sites))
 
 
 def _register(solution: Solution, group: Group[PlainTensor], chain: list[ast.Assign]) -> Fix | None:

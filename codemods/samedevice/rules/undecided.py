@@ -3,11 +3,14 @@
 Why: such a value may be on the CPU, and then the program stops there. So `check` lists it when
 asked, and does not say that nothing is wrong. The same is told of a module that a program for the
 CPU hands to a library of which nothing is known, or trains without calling it in sight: what it is
-called with may be on the CPU, so the program is not converted. And so is a call that takes tensors
-of the device and of the CPU to a library of which nothing is known, and a value that is on the
-device on some paths only where it meets one that is on the CPU, or on the device. In a large
-program not each call is followed: one that another stands for is told where it is given a value on
-the CPU, and may do something with it that the other one did not show.
+called with may be on the CPU, so the program is not converted. Nor is one that takes what would
+move to code of which nothing is known, or has such code call a function that uses it.
+
+Told is, too, a call that takes tensors of the device and of the CPU to a library of which nothing
+is known, and a value that is on the device on some paths only where it meets one that is on the
+CPU, or on the device. In a large program not each call is followed: one that another stands for is
+told where it is given a value on the CPU, and may do something with it that the other one did not
+show.
 
 A device of which nothing is known, what a library gives or a file holds, is told in a program that
 asks nobody where it is to run.
@@ -36,6 +39,7 @@ from samedevice.inference import Solution
 from samedevice.inference.events import Optimizes
 from samedevice.inference.nodes import Location
 from samedevice.inference.open_events import (
+    Escaped,
     GivenAway,
     Handed,
     HandedTogether,
@@ -67,28 +71,9 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report what meets the device and comes from where nothing can be read."""
     done: set[ast.AST] = set()
     for group in solution.undecided():
-        code = short(solution.code(group.spot))
-        message = f"`{code}` is used on the device, and {_reason(solution, group.spot)}"
-        if isinstance(group.first, Undecided) and group.first.has_device:
-            message = f"`{code}` has a device of its own, and {_NOT_MADE}"
-        elif isinstance(group.first, GivenAway):
-            what = "the memory of a tensor to" if group.first.memory else "a module to a library"
-            where = "code that could" if group.first.memory else "whose code could"
-            message = f"`{code}` takes {what} {where} not be followed"
-        elif isinstance(group.first, Optimizes):
-            reason = _NOT_CALLED if group.first.modules else _NOT_MADE
-            message = f"`{code}` trains a module, and {reason}"
-        elif isinstance(group.first, UnknownDevice):
-            message = f"`{code}` is a device, and {_reason(solution, group.spot)}"
-        elif isinstance(group.first, HandedTogether):
-            message = f"`{code}` takes values of the device and of the CPU to unknown code"
-        elif isinstance(group.first, NotFollowed):
-            message = f"`{code}` is given a value on the CPU, and not each of its calls is followed"
-        elif isinstance(group.first, MetApart):
-            side = "the CPU" if group.first.on_host else "the device"
-            message = f"`{code}` is on the device on some paths only, and meets a value on {side}"
-        done.add(group.spot.node)
-        yield _noted(solution, group, message)
+        if group.spot.node not in done:
+            done.add(group.spot.node)
+            yield _noted(solution, group, _message(solution, group))
     for group in solution.left_to_callers():
         if group.spot.node not in done:
             yield _left(solution, group)
@@ -101,6 +86,35 @@ def find(solution: Solution) -> Iterator[Finding]:
                     group,
                     f"`{code}` was unpickled: it is where it was, perhaps elsewhere",
                 )
+
+
+def _message(solution: Solution, group: SiteGroup) -> str:
+    """Return what happens to a value, and why that is not decided."""
+    code = short(solution.code(group.spot))
+    match group.first:
+        case Undecided(has_device=True):
+            return f"`{code}` has a device of its own, and {_NOT_MADE}"
+        case GivenAway(memory=True):
+            return f"`{code}` takes the memory of a tensor to code that could not be followed"
+        case GivenAway():
+            return f"`{code}` takes a module to a library whose code could not be followed"
+        case Optimizes(modules=modules):
+            return f"`{code}` trains a module, and {_NOT_CALLED if modules else _NOT_MADE}"
+        case UnknownDevice():
+            return f"`{code}` is a device, and {_reason(solution, group.spot)}"
+        case HandedTogether():
+            return f"`{code}` takes values of the device and of the CPU to unknown code"
+        case NotFollowed():
+            return f"`{code}` is given a value on the CPU, and not each of its calls is followed"
+        case Escaped():
+            return f"`{code}` takes what would be on the device to code that could not be followed"
+        case MetByCallers() as site:
+            used, name = _used(solution, group.spot, site), _parameter_of(site)
+            return f"{used}, and code that could not be followed gives `{name}`"
+        case MetApart(on_host=on_host):
+            side = "the CPU" if on_host else "the device"
+            return f"`{code}` is on the device on some paths only, and meets a value on {side}"
+    return f"`{code}` is used on the device, and {_reason(solution, group.spot)}"
 
 
 def _noted(solution: Solution, group: SiteGroup, message: str) -> Finding:
@@ -122,13 +136,25 @@ def _left(solution: Solution, group: SiteGroup) -> Finding:
         code = short(solution.code(group.spot))
         message = f"`{code}` is on the CPU, and meets a module that `{site.trainer}` takes away"
         found = _noted(solution, group, message)
-        return replace(found, unfixed="`.to(model.device)` takes it there", left_to_callers=True)
+        there = "accelerator" if site.trainer == "prepare" else "model"
+        return replace(found, unfixed=f"`.to({there}.device)` takes it there", left_to_callers=True)
     assert isinstance(site, MetByCallers)
-    code, name = short(solution.code(group.spot)), getattr(site.parameter.node, "arg", "")
-    used = f"`{name}` is called with a value" if site.called else f"`{code}` is used"
-    message = f"{used} on the device, and no call that could be followed gives `{name}`"
+    used, name = _used(solution, group.spot, site), _parameter_of(site)
+    message = f"{used}, and no call that could be followed gives `{name}`"
     found = _noted(solution, group, message)
     return replace(found, unfixed="whoever calls the function decides", left_to_callers=True)
+
+
+def _used(solution: Solution, spot: Location, site: MetByCallers) -> str:
+    """Return what happens on the device to what a function is given."""
+    code = short(solution.code(spot))
+    what = f"`{_parameter_of(site)}` is called with a value" if site.called else f"`{code}` is used"
+    return f"{what} on the device"
+
+
+def _parameter_of(site: MetByCallers) -> str:
+    name: str = getattr(site.parameter.node, "arg", "")
+    return name
 
 
 def _source(solution: Solution, spot: Location) -> str:
@@ -161,6 +187,8 @@ def _reason(solution: Solution, spot: Location) -> str:
             return f"no call that could be followed gives `{node.id}`"
         bound = _bound(solution, home, spot, node.id)
         if bound is None or bound is node:
+            if node is not spot.node and not part:
+                return f"what `{node.id}` gives could not be followed"
             break
         node = bound
     if part:

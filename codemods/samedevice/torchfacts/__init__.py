@@ -22,6 +22,7 @@ __all__ = [
     "Fact",
     "accelerator_names",
     "built_for_cuda",
+    "called_on_cuda",
     "computes",
     "is_pipeline",
     "legacy_dtype",
@@ -120,6 +121,13 @@ def built_for_cuda() -> frozenset[str]:
     from samedevice.torchfacts import libraries
 
     return libraries.BUILT_FOR_CUDA
+
+
+def called_on_cuda() -> tuple[str, ...]:
+    """Return the functions that raise where what they are given is not on CUDA."""
+    from samedevice.torchfacts import libraries
+
+    return libraries.CALLED_ON_CUDA
 
 
 @cache

@@ -28,6 +28,7 @@ _PLAIN_MODULE: dict[str, Any] = {"out": "module"}
 _SCALAR: dict[str, Any] = {"out": "scalar"}
 _NONE: dict[str, Any] = {"out": "none"}
 _UNKNOWN: dict[str, Any] = {"out": "unknown"}
+_LOGGER: dict[str, Any] = {"out": "logger"}
 _ON_HOST: dict[str, Any] = {"out": "host"}
 _FOLLOWS: dict[str, Any] = {"out": "follows0"}
 _DATASET: dict[str, Any] = {"out": "dataset"}
@@ -48,6 +49,11 @@ BUILT_FOR_CUDA = frozenset(
         "transformer_engine", "triton", "xentropy_cuda_lib",
     )
 )  # fmt: skip
+
+#: Functions that raise where their model is not on CUDA, of packages that are built without, too.
+#: Read from apex 0.1 (`amp/_initialize.py`: "provide a model with parameters located on a CUDA
+#: device"), which asks only where it is not told to be off.
+CALLED_ON_CUDA = ("apex.amp.initialize",)
 
 #: Fields of what a model of a library gives that hold tensors, all where the model is. Read from
 #: transformers 4.57 (`modeling_outputs.py`, the models of CLIP) and the outputs of diffusers 0.35.
@@ -178,9 +184,10 @@ STANDARD_LIBRARY: list[Entry] = [
     ("save", "pickle.dump pickle.dumps", {"params": ("obj", "file"), "out": "none"}),
     (
         "pure",
-        "pickle.load pickle.loads random.** os.** sys.** time.** logging.** json.**",
+        "pickle.load pickle.loads random.** os.** sys.** time.** json.**",
         _UNKNOWN,
     ),
+    ("pure", "logging.**", _LOGGER),
     # Their elements are those of their argument.
     (
         "passthrough",
@@ -213,6 +220,9 @@ NUMPY: list[Entry] = [
     # It calls x.squeeze(), wherever that is.
     # They read the attribute of that name, and copy nothing.
     ("query", "numpy.shape numpy.ndim", {"params": ("a",), "out": "scalar"}),
+    # They ask of which class something is.
+    ("query", "numpy.isscalar numpy.iterable", _SCALAR),
+    ("query", "scipy.sparse.issparse scipy.sparse.isspmatrix", _SCALAR),
     ("passthrough", "numpy.squeeze", {"params": ("a",), "out": "follows0"}),
     (
         "pure",
@@ -858,10 +868,11 @@ TOOLS: list[Entry] = [
     # SummaryWriter, visdom and wandb.log copy to the host themselves.
     (
         "pure",
-        "tensorboardX.** visdom.** wandb.** mlflow.** neptune.** comet_ml.** termcolor.** "
-        "argparse.** yaml.** omegaconf.** hydra.** absl.** tensorboard.**",
-        _UNKNOWN,
+        "tensorboardX.** visdom.** wandb.** mlflow.** neptune.** comet_ml.** swanlab.** aim.** "
+        "clearml.** rich.** loguru.** absl.logging.** structlog.** tensorboard.**",
+        _LOGGER,
     ),
+    ("pure", "termcolor.** argparse.** yaml.** omegaconf.** hydra.** absl.**", _UNKNOWN),
     ("host", "wandb.Histogram wandb.plot.**", {"out": "unknown", **_HOST}),
     # Runs the model on an input that it makes on `device`, by default "cuda" if there is one.
     (

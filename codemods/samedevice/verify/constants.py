@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from samedevice.inference.programs import Programs
 from samedevice.reading import syntax
+from samedevice.torchfacts import OFFLOADING
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _UNKNOWN = object()
@@ -34,6 +35,9 @@ class Constants:
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             inner = self.truth(test.operand, path, function)
             return None if inner is None else not inner
+        match test:  # a pipeline of diffusers has them: older ones are asked for
+            case ast.Call(func=ast.Name(id="hasattr"), args=[_, ast.Constant(value=name)]):
+                return True if name in OFFLOADING else None
         if isinstance(test, ast.BoolOp):
             parts = [self.truth(each, path, function) for each in test.values]
             decisive = isinstance(test.op, ast.Or)

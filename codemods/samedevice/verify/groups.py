@@ -108,11 +108,14 @@ class Groups:
                 yield finding
 
     def brought(self, new: Iterable[Finding], applied: Iterable[Finding]) -> Iterator[Finding]:
-        """Yield findings, of which nothing was said before, whose values the applied fixes move."""
+        """Yield findings, of which nothing was said before, about values that fixes move.
+
+        To the device or to the CPU: both may part what was together.
+        """
         moved: set[_Bond] | None = None
         for finding in new:
             if moved is None:
-                moved = self._moved(applied)
+                moved = {bond for each in applied for bond in self._values(each)}
             if not moved.isdisjoint(self._values(finding)):
                 yield finding
 

@@ -16,12 +16,15 @@ from samedevice.inference.programs import Programs, is_main
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.reading.syntax import Parents
+from samedevice.verify.built import called, compiled, last, missing, on_gpu, packages_with
 from samedevice.verify.course import Class, Code, Course, defaults
 from samedevice.verify.idle import is_idle
 
 #: Rules about what raises on a machine without CUDA, and those whose fixes serve only those.
 _NEEDING = frozenset(("cuda-only-api", "hard-coded-device", "processes-tied-to-cuda"))
-_SERVING = _NEEDING | frozenset(("amp-tied-to-cuda", "cuda-branch", "load-without-map-location"))
+_SERVING = _NEEDING | frozenset(
+    ("amp-tied-to-cuda", "cuda-branch", "load-without-map-location", "tensor-type")
+)
 #: What a call of `torch.utils.cpp_extension` says that compiles for CUDA.
 _COMPILES = re.compile(r"\b(extra_cuda_cflags|cuda_sources)\s*=|\bwith_cuda\s*=\s*True")
 #: What is told of lines that nothing could be said about, and what of them raises for certain.
@@ -63,7 +66,7 @@ class Halves:
         """
         serving: dict[str, list[Finding]] = {}
         for finding in applied:
-            if finding.rule in _SERVING:
+            if finding.rule in _SERVING and not _follows(finding):
                 serving.setdefault(finding.path, []).append(finding)
         if not serving:
             return
@@ -74,7 +77,7 @@ class Halves:
                 stays.setdefault(finding.path, {})[finding.span.line] = _STAYS
         for program in sorted({text.programs.of(path) for path in serving}, key=min):
             lines = {path: text.needing(path) | stays.get(path, {}) for path in program}
-            needs = _Needs(text, program, lines, back)
+            needs = _Needs(text, program, lines, self._before, back)
             yield from self._of_program(needs, program, serving)
 
     def _of_program(
@@ -104,6 +107,11 @@ class _Text:
         self._lines: dict[str, dict[int, str]] = {}
         self._raises: dict[str, set[int]] = {}
         self._flagged: dict[str, frozenset[int]] = {}
+
+    def where(self, path: str, line: int) -> str:
+        """Return how a line is named for people."""
+        known = self._project.sources.get(path)
+        return f"{path}:{line}" if known is None else known.where(line)
 
     def around(self, path: str, line: int) -> list[tuple[str, int]]:
         """Return the names of the functions and classes around a line, the outermost first.
@@ -152,37 +160,37 @@ class _Text:
         tree = self.programs.tree(path)
         if _COMPILES.search(text):
             for node in syntax.walk(tree):
-                if isinstance(node, ast.Call) and _last(node.func) in ("load", "load_inline"):
+                if isinstance(node, ast.Call) and last(node.func) in ("load", "load_inline"):
                     if _COMPILES.search(ast.unparse(node)):
                         yield node.lineno, "compiles code for CUDA"
         for name in torchfacts.OFFLOADING:
             if name in text:
                 said = f"calls {name}, which needs an accelerator"
                 yield from ((node.lineno, said) for node in syntax.calls(tree).get(name, ()))
+        for name in torchfacts.called_on_cuda():
+            if name.partition(".")[0] in text:
+                said = f"calls {name}, which needs CUDA"
+                yield from ((node.lineno, said) for node in called(tree, name))
+        if "device_map" in text:
+            said = "puts its model on a GPU by its number"
+            yield from ((node.lineno, said) for node in on_gpu(tree))
         built, words = self._built
         if words.search(text):
             for statement in syntax.statements(tree):
-                for module in reversed(_modules(statement)):  # the first one is told
-                    if {module, module.partition(".")[0]} & built:
-                        if self._project.resolve(path, module) is None:
-                            said = f"imports {module}, which is built for CUDA"
-                            yield statement.lineno, said
+                for module in missing(self._project, path, statement, built)[:1]:
+                    yield statement.lineno, f"imports {module}, which is built for CUDA"
         if "is_available()" in text:
             yield from ((node.lineno, _STAYS) for node in demands.believed(tree))
 
     def _is_missing(self, path: str, statement: ast.stmt) -> bool:
         """Tell whether a statement imports what is built for CUDA alone."""
-        return any(
-            {module, module.partition(".")[0]} & self._built[0]
-            and self._project.resolve(path, module) is None
-            for module in _modules(statement)
-        )
+        return bool(missing(self._project, path, statement, self._built[0]))
 
     @cached_property
     def _built(self) -> tuple[frozenset[str], re.Pattern[str]]:
         """The modules that are built for CUDA, and what finds their names in a text."""
-        built = frozenset(_built_for_cuda(self._project))
-        built |= frozenset(_packages_with(self._project, built)) | torchfacts.built_for_cuda()
+        built = frozenset(compiled(self._project))
+        built |= frozenset(packages_with(self._project, built)) | torchfacts.built_for_cuda()
         return built, re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(built))) + r")\b")
 
 
@@ -216,9 +224,9 @@ def _is_used(name: ast.expr, parents: Parents) -> bool:
     outer = parents.get(name)
     if isinstance(outer, ast.keyword):
         call = parents.get(outer)
-        called = _last(call.func) if isinstance(call, ast.Call) else ""
+        called = last(call.func) if isinstance(call, ast.Call) else ""
         return outer.arg != "default" and called[:1].islower() and called not in _KEEPING
-    if isinstance(outer, ast.Call) and _last(outer.func) in _KEEPING:
+    if isinstance(outer, ast.Call) and last(outer.func) in _KEEPING:
         return False
     return isinstance(outer, ast.Call | ast.Assign)
 
@@ -237,7 +245,7 @@ def _is_for_device(name: ast.expr, parents: Parents, tree: ast.Module) -> bool:
     return any(
         "device" in arg.arg
         for node in syntax.walk(tree)
-        if isinstance(node, _FUNCTION) and node.name == _last(call.func)
+        if isinstance(node, _FUNCTION) and node.name == last(call.func)
         for arg in node.args.args[place : place + 1]
     )
 
@@ -250,14 +258,15 @@ class _Needs:
         text: _Text,
         program: frozenset[str],
         lines: dict[str, dict[int, str]],
+        before: _Text,
         back: Callable[[str, int], int] | None,
     ) -> None:
-        """`lines` are those that need CUDA, in each file, and `back` tells what they were.
+        """`lines` are those that need CUDA, in each file, and `back` tells what they were `before`.
 
         Without it some of them may be repaired yet, and what is not certainly run is left out.
         """
         self._text, self._programs, self._course = text, text.programs, text.course
-        self._program, self._back = program, back
+        self._program, self._before, self._back = program, before, back
         self._known: dict[Code, str] = {}
         self._lines = {path: found for path, found in lines.items() if found}
 
@@ -401,52 +410,8 @@ class _Needs:
 
     def _reason(self, path: str, line: int) -> str:
         what = self._lines.get(path, {}).get(line, _STAYS)
-        before = line if self._back is None else self._back(path, line)
-        return f"{os.path.basename(path)}:{before} {what}"
-
-
-def _built_for_cuda(project: Project) -> Iterator[str]:
-    """Yield the modules that a project compiles for CUDA, and that it has no other build of."""
-    for path, source in project.sources.items():
-        if "CUDAExtension" not in source.text:
-            continue
-        if "CppExtension" in source.text and "raise" not in source.text:
-            continue  # which is built without CUDA
-        for node in syntax.walk(project.tree(path) or ast.Module([], [])):
-            if isinstance(node, ast.Call) and _last(node.func).lower().endswith("extension"):
-                named = next((k.value for k in node.keywords if k.arg == "name"), None)
-                match named or next(iter(node.args), None):
-                    case ast.Constant(value=str(name)):
-                        yield name
-
-
-def _packages_with(project: Project, built: frozenset[str]) -> Iterator[str]:
-    """Yield the project's packages that import what it compiles for CUDA when they are imported.
-
-    Where they are installed from is not seen by all that import them by their names.
-    """
-    reached = [
-        path
-        for path in project.sources
-        if any(name in project.sources[path].text for name in built)
-        if not built.isdisjoint(_imported(getattr(project.tree(path), "body", [])))
-    ]
-    for path in reached:
-        reached += [p for p in project.importers.get(path, ()) if p not in reached]
-        folder, _, name = path.rpartition("/")
-        if name == "__init__.py" and not project.is_package(folder):
-            yield folder.rpartition("/")[2]
-
-
-def _imported(body: list[ast.stmt]) -> set[str]:
-    """Return the modules that some statements import, under tests, too: nothing catches it there
-    when one is missing."""
-    found: set[str] = set()
-    for statement in body:
-        found.update(_modules(statement))
-        if isinstance(statement, ast.If):
-            found |= _imported(statement.body) | _imported(statement.orelse)
-    return found
+        where = self._before.where(path, line if self._back is None else self._back(path, line))
+        return f"{os.path.basename(where)} {what}"
 
 
 def _defined(code: ast.AST) -> list[_Defined]:
@@ -460,6 +425,12 @@ def _defined(code: ast.AST) -> list[_Defined]:
         else:
             queue = [n for n in ast.iter_child_nodes(node) if isinstance(n, _Block)] + queue
     return found
+
+
+def _follows(finding: Finding) -> bool:
+    """Tell whether a fix puts something where a value is, which serves those with several GPUs."""
+    fix = finding.fix
+    return finding.rule == "hard-coded-device" and fix is not None and not fix.named_in()
 
 
 def _arm(tree: ast.Module, line: int) -> tuple[int, int]:
@@ -484,17 +455,5 @@ def _arm(tree: ast.Module, line: int) -> tuple[int, int]:
                     found = lines
 
 
-def _modules(node: ast.stmt) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    return (
-        [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
-    )
-
-
 def _is_static(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return any(_last(each) in _STATIC for each in node.decorator_list)
-
-
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else syntax.dotted(node)
+    return any(last(each) in _STATIC for each in node.decorator_list)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 from samedevice.finding import Edit, Finding
-from samedevice.inference.certainty import ABSENT, ELSEWHERE, PLAIN, UNSEEN
+from samedevice.inference.certainty import ABSENT, ELSEWHERE, OBJECT, PLAIN, UNSEEN, UNSHOWN
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.verify.own_moves import OwnMoves
@@ -24,6 +24,11 @@ _OF_TENSORS = frozenset(
      "new_zeros", "permute", "requires_grad", "unsqueeze")
 )  # fmt: skip
 _TAKES_OTHERS = ("tensor", "as_tensor", "from_numpy", "is_tensor", "save", "load", "device", "Size")
+#: What code expects where it catches what torch says of a value that is no tensor.
+_OF_OTHERS = ("AttributeError", "Exception", "TypeError", "(AttributeError, TypeError)",
+              "(TypeError, AttributeError)")  # fmt: skip
+#: What is not known of a name may be seen where it is used.
+_OPEN = (UNSEEN, UNSHOWN)
 _STATEMENTS = ("before", "after", "replace_statement")
 _INSERTED = ("before", "after", "head")
 
@@ -71,19 +76,23 @@ def uncertain(
     for finding, edit in _edits(findings, program):
         for node in _receivers(project, edit, lines[edit.path]):
             moved.setdefault(node, []).append((finding, ""))
+            if _is_refused(project.tree(edit.path), node):
+                yield finding, f"`{_short(node)}` may be no tensor: torch has just refused it"
             tensors |= {node} if _gives_its_array(node, lines[edit.path]) else set()
             if edit.verb in _INSERTED or edit.verb == "method":
                 inserted[node, finding] = edit
         for node, known in own.moved(edit):
             moved.setdefault(node, []).append((finding, ""))
             like[node] = known
-        for name in _named(edit):
-            for node in _as_it_stands(project.tree(edit.path), name, edit):
-                moved.setdefault(node, []).append((finding, edit.path))
-                if name in _moved_names(edit):
-                    inserted[node, finding] = edit
+        for name, node in _named_nodes(project, edit):
+            moved.setdefault(node, []).append((finding, edit.path))
+            if name in _moved_names(edit):
+                inserted[node, finding] = edit
+            tensors |= {node} if _moves_it(project.tree(edit.path), node, edit) else set()
     for node, other in certainty(moved, like).items() if moved else ():
         for finding, path in moved[node]:
+            if other == OBJECT and (node, finding) in inserted:
+                continue  # an object that is moved as a whole, as a graph is
             what, objection = other, _objection(project, node, other, path, tensors)
             if other == ABSENT:
                 at = inserted.get((node, finding))
@@ -108,15 +117,49 @@ class _Texts(dict[str, _Lines]):
         return self[path]
 
 
+def _is_refused(tree: ast.Module | None, node: ast.AST) -> bool:
+    """Tell whether a value is used where torch has just raised for it: `except TypeError:`."""
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    line = getattr(node, "lineno", 0)
+    refused = _refused(tree) if tree is not None else ()
+    return any(first <= line <= last and names & given for first, last, given in refused)
+
+
+@syntax.per_node
+def _refused(tree: ast.Module) -> tuple[tuple[int, int, frozenset[str]], ...]:
+    """Return the lines of the handlers for what is no tensor, and the names that torch got."""
+    found = []
+    for each in syntax.walk(tree):
+        if isinstance(each, ast.Try):
+            given = frozenset(
+                arg.id
+                for call in syntax.walk_all(each.body)
+                if isinstance(call, ast.Call)
+                and syntax.dotted(call.func).partition(".")[0] in ("torch", "F")
+                for arg in call.args
+                if isinstance(arg, ast.Name)
+            )
+            found += [
+                (handler.lineno, handler.end_lineno or 0, given)
+                for handler in each.handlers
+                if handler.type is None or ast.unparse(handler.type) in _OF_OTHERS
+            ]
+    return tuple(found)
+
+
 def _objection(
     project: Project, node: ast.AST, other: str, path: str, tensors: Collection[ast.AST]
 ) -> str:
     """Return what cannot be done with an expression, "" if it may well be what is needed."""
     if not path:
         sure = other == ELSEWHERE and node in tensors
-        return "" if sure else "which cannot be moved"
-    if other == PLAIN or other == UNSEEN and _is_used(project.tree(path), node):
-        return ""  # an attribute of its own tells the device of a plain object
+        return "" if sure or other == OBJECT else "which cannot be moved"
+    if other == PLAIN:
+        return ""  # an attribute of its own tells the device
+    if node in tensors and other in (*_OPEN, OBJECT):
+        return ""
+    if other in _OPEN and _is_used(project.tree(path), node):
+        return ""
     return "which has no device"
 
 
@@ -291,9 +334,35 @@ def _moved_names(edit: Edit) -> set[str]:
     }
 
 
+def _asked_in(edit: Edit) -> set[str]:
+    """Return the names that an edit asks for their device."""
+    return set(_ASKED.findall(_code(edit)))
+
+
+def _named_nodes(project: Project, edit: Edit) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the names that an edit is about with their uses that see the same value."""
+    for name in _named(edit):
+        for node in _as_it_stands(project.tree(edit.path), name, edit):
+            yield name, node
+
+
+def _moves_it(tree: ast.Module | None, node: ast.AST, edit: Edit) -> bool:
+    """Tell whether an edit only moves what the function around moves itself: `x = x.to(device)`."""
+    if tree is None or not isinstance(node, ast.Name) or node.id in _asked_in(edit):
+        return False
+    return any(
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Attribute)
+        and part.func.attr in _MOVES
+        and isinstance(part.func.value, ast.Name)
+        and part.func.value.id == node.id
+        for part in syntax.walk(_function_around(tree, node.lineno) or tree)
+    )
+
+
 def _named(edit: Edit) -> set[str]:
     """Return the names that an edit asks for their device, or moves in statements of its own."""
-    asked = set(_ASKED.findall(_code(edit)))
+    asked = _asked_in(edit)
     return asked | _moved_names(edit) if edit.verb in _STATEMENTS else asked
 
 
@@ -335,6 +404,10 @@ def _is_used(tree: ast.Module | None, node: ast.AST) -> bool:
 
 
 def _needs_tensor(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("torch."):
+        if any(each.arg == "dtype" and ast.unparse(each.value) == f"{name}.dtype"
+               for each in node.keywords):  # fmt: skip
+            return True  # an array's type is none of torch's
     match node:
         case ast.Attribute(value=ast.Name(id=known), attr=attr) if known == name:
             return attr in _OF_TENSORS

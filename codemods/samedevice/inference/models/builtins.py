@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference import (
     calls,
     classes,
+    escapes,
     instances,
     loops,
     namespaces,
@@ -98,6 +99,12 @@ def _is_number(value: Value) -> bool:
 @under(_BUILTINS, "open", "input", "type", "callable", "any", "all", "chr")
 def _asked(run: Interpreter, name: str, call: Call) -> Value:
     return SCALAR
+
+
+@under(_BUILTINS, "eval", "exec")
+def _evaluated(run: Interpreter, name: str, call: Call) -> Value:
+    escapes.evaluated(run, _first(call), call.spot, call.scope)
+    return UNKNOWN
 
 
 @under(_BUILTINS, "print")

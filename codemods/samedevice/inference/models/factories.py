@@ -171,6 +171,11 @@ def create(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         isinstance(v, Tensor) for p in fact.tensors for v, _ in parameters.get(p, ())
     ):
         return like(run, name, fact, call)
+    if name == "torch.tensor" and not (call.kwargs.keys() & {"device", "**"}):
+        copied = call.args[0][0] if call.args else None
+        if isinstance(copied, Tensor) and copied.node.find().is_tensor:
+            if not (run.default_device or run.inside):
+                return like(run, name, fact, call)  # a copy is where the tensor is
     return created(run, Created, name, fact, call.args, call.kwargs, call.spot, call.scope)
 
 

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samedevice.inference import contents
-from samedevice.inference.models import Call, kind
+from samedevice.inference import contents, moving
+from samedevice.inference.models import Call, kind, model
 from samedevice.inference.nodes import Place
 from samedevice.inference.objects import Instance
 from samedevice.inference.open_events import Taken
-from samedevice.inference.values import Value
+from samedevice.inference.values import UNKNOWN, Iter, Seq, Tensor, Value
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
+
+
+@model("apex.amp.initialize")
+def for_mixed_precision(run: Interpreter, call: Call) -> Value:
+    """The same model and optimizer, patched where they are."""
+    given = [call.kwargs.get(name, (None, None))[0] for name in ("models", "optimizers")]
+    given = [*(value for value, _ in call.args[:2]), *given[len(call.args[:2]) :]]
+    handed = [value for value in given if value is not None]
+    return Seq("tuple", handed) if len(handed) == 2 else handed[0] if handed else UNKNOWN
 
 
 @kind("managed", "trainer")
@@ -28,3 +37,28 @@ def managed(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
                 if fact.kind == "trainer":
                     run.record(Taken(call.spot, part.node, call.scope, name.rpartition(".")[2]))
     return Instance("owned", name, fact=fact)
+
+
+def prepared(run: Interpreter, call: Call) -> Value:
+    """What a framework gives back of modules and loaders: they are where it computes, from then on.
+
+    `model, loader = accelerator.prepare(model, loader)`
+    """
+    made = [_prepared(run, value, call) for value, _ in call.args]
+    return made[0] if len(made) == 1 else Seq("tuple", made)
+
+
+def _prepared(run: Interpreter, value: Value, call: Call) -> Value:
+    node = run.graph.node(call.spot)
+    run.graph.pin(node, Place.UNKNOWN, call.spot)
+    match value:
+        case Instance(family="module"):
+            value.moves.append(call.spot)
+            moving.rebase(run, value, node)
+            run.record(Taken(call.spot, node, call.scope, "prepare"))
+            return value
+        case Instance(family="loader"):
+            batch = Tensor(node)
+            batch.opaque = True
+            return Iter(batch)
+    return UNKNOWN

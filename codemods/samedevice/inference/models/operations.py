@@ -15,6 +15,7 @@ from samedevice.inference.values import (
     UNKNOWN,
     Const,
     Device,
+    Shown,
     Tensor,
     Value,
     always_tensor,
@@ -43,6 +44,10 @@ HEAVY = frozenset(
         "tensordot",
     )  # fmt: skip
 )
+
+
+#: Parameters that take a list of tensors, by the names that torch has for them.
+_LISTS = frozenset(("tensors", "sequences"))
 
 
 @kind("op", "view", "pack", "random")
@@ -90,9 +95,15 @@ def _operands(run: Interpreter, name: str, fact: Fact, call: Call) -> list[tuple
         agree = fact.must_agree(parameter) and not (parameter == "value" and fills)
         for value, where in given:
             found = contents.tensors_in(value, where)
+            listed = parameter in _LISTS and parameter in fact.params
+            if listed and isinstance(value, Tensor):
+                value.shown = Shown.LIST
             if agree:
                 operands.extend(found)
-                if not fact.scalars:
+                alone = f"*{parameter}" in fact.params and len(given) == 1  # a list, perhaps
+                number = fact.scalars and parameter != "condition"
+                known = parameter in fact.tensors or parameter == "#0"  # others may be numbers
+                if known and not (number or alone):
                     for tensor, _ in found:
                         tensor.node.find().is_tensor = True
             if fact.must_be_on_host(parameter):

@@ -24,12 +24,24 @@ if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
 
 
+@model("os.environ.setdefault")
+def default_of_variable(run: Interpreter, call: Call) -> Value:
+    """A variable of the environment, which the program sets if nobody else has."""
+    found = variable(run, call)
+    if isinstance(found, CliOption) and isinstance(call.args[0][0], Const):
+        run.trail.put(run.variables, call.args[0][0].value, found)
+    return found
+
+
 @model("os.getenv", "os.environ.get")
 def variable(run: Interpreter, call: Call) -> Value:
     """A variable of the environment: the number of the process, perhaps."""
     default = call.args[1] if len(call.args) > 1 else call.kwargs.get("default")
-    if call.args and isinstance(call.args[0][0], Const) and call.args[0][0].value in devices.RANKS:
+    key = call.args[0][0] if call.args else NONE
+    if isinstance(key, Const) and key.value in devices.RANKS:
         return ProcessIndex(absent=negative(default))
+    if isinstance(key, Const) and key.value in run.variables:
+        return run.variables[key.value]
     given = default[0] if default is not None else NONE
     if type(given) is Const and isinstance(given.value, str) and DEVICE.fullmatch(given.value):
         return CliOption(given.value, given.spot)  # who says nothing gets that

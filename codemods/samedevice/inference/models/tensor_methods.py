@@ -10,6 +10,7 @@ from samedevice.inference import (
     arithmetic,
     assignment,
     calls,
+    classes,
     conditions,
     contents,
     devices,
@@ -50,6 +51,7 @@ from samedevice.inference.values import (
     Device,
     Iter,
     Seq,
+    Shown,
     Tensor,
     Value,
 )
@@ -74,6 +76,12 @@ _OF_ARRAYS = frozenset(
      "dot", "flatten", "max", "mean", "min", "nonzero", "prod", "ravel", "repeat", "reshape",
      "resize", "round", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace", "transpose",
      "var", "view")
+)  # fmt: skip
+#: Methods that neither arrays nor pictures have: what has them is a tensor, or a module.
+_OF_TENSORS = frozenset(
+    ("backward", "clamp", "contiguous", "cuda", "detach", "dim", "expand_as", "float", "gather",
+     "index_select", "long", "masked_fill", "masked_fill_", "new_zeros", "numel", "numpy",
+     "permute", "requires_grad_", "size", "unsqueeze", "view")
 )  # fmt: skip
 #: Methods that give another array, and that no tensor has.
 COPYING = frozenset(("astype", "copy"))
@@ -118,8 +126,7 @@ def _result(
     fact = torchfacts.tensor_method(name)
     if fact is None:
         return call_parameter_method(run, owner, name, args, kwargs, receiver, spot, scope)
-    if name in ("size", "view", "unsqueeze", "numel", "backward", "requires_grad_", "cuda",
-                "long", "float", "contiguous", "detach", "dim"):  # fmt: skip
+    if name in _OF_TENSORS and not classes.defines(run, name, len(args)):
         owner.node.find().is_tensor = True
     if name in _TENSOR_HOOKS and args:
         # It sees the gradient, or the tensor itself: where the tensor is.
@@ -168,7 +175,7 @@ def _asked(
     """`x.get_device()`, `x.backward()` and what else gives no tensor."""
     args, kwargs, spot, scope = call.args, call.kwargs, call.spot, call.scope
     if name == "get_device":
-        device = Device(owner.node, spot, resolved=True, of_value=True)
+        device = Device(owner.node, spot, resolved=True, of_value=True, number=True)
         run.record(DeviceOf(spot, owner.node, scope, name, of=receiver.node, device=device))
         return device
     if name == "backward":
@@ -229,6 +236,8 @@ def call_parameter_method(
     receiver: Location, spot: Location, scope: Scope,
 ) -> Value:  # fmt: skip
     """Call an unknown method of something that may be no tensor at all."""
+    mapping = name in ("items", "keys")
+    owner.shown = Shown.MAPPING if mapping else max(owner.shown, Shown.OBJECT)
     if name in ("items",):
         return Iter(Seq("tuple", [SCALAR, subscripts.part(run, owner, None)]))
     if name == "values":
@@ -289,7 +298,12 @@ def move_tensor(
     site.type, site.workers = devices.legacy_type(args), run.workers
     if owner.site is not None:
         owner.site.moved = True
-    result = Tensor(device.node, scalar=owner.scalar)
+    node, pin = device.node, device.node.find().pin
+    if device.of_value and (pin is None or pin is Place.HOST):
+        node = run.graph.node(spot)  # where that is now: what moves later leaves this behind
+        run.graph.flow(device.node, node)
+        node.kept = False
+    result = Tensor(node, scalar=owner.scalar)
     result.parameter = owner.parameter
     if device.node.find().pin is not Place.HOST:
         owner.node.find().read_there = True

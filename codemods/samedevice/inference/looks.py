@@ -1,0 +1,99 @@
+"""Scripts that only look at what modules give that have learned nothing: lessons, smoke tests.
+
+One forward of made-up numbers, of which the shape is printed, serves nobody on a device. Where the
+project says elsewhere where it computes, its author did not say it here.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from samedevice.inference.events import Drawn, Loaded, Optimizes
+from samedevice.reading import syntax
+
+if TYPE_CHECKING:
+    from samedevice.inference.solution import Solution
+
+#: What code says that brings what was learned, or data that somebody has.
+_BRINGS = re.compile(
+    r"load\w*|\w*pretrained|weights|checkpoint\w*|hub|restore|open|imread|read_\w+|\w*[dD]ata[lL]oader\w*"
+    r"|\w*[dD]ataset\w*|from_numpy|fit|glob|urlopen|argv|parse_args|perf_counter|timeit|time"
+)
+#: What reads settings: that is no data, and no weights.
+_SETTINGS = frozenset(("OmegaConf", "json", "toml", "tomllib", "yaml"))
+#: Where a project says on which device it computes.
+_DEVICE = re.compile(
+    r"[\"']cuda|\.cuda\(|\.to\((self\.|args\.)?device\)|\bdevice *=", re.IGNORECASE
+)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def only_looks(solution: Solution, reached: Collection[str]) -> bool:
+    """Tell whether a script that runs some files only looks at what its modules give.
+
+    They have learned nothing. It takes no gradient, brings no weights and no
+    data, and calls its modules in no loop.
+    """
+    if (solution.interpreter.learning | _working(solution)).isdisjoint(reached):
+        trees = [solution.programs.tree(path) for path in reached]
+        if not any(map(_brings, trees)) and not any(map(_goes_on, trees)):
+            return _says_device(solution, reached)
+    return False
+
+
+def _working(solution: Solution) -> set[str]:
+    """Return the files that train, or take data from loaders or files."""
+    kinds = (Optimizes, Drawn, Loaded)
+    return {group.spot.path for kind in kinds for group in solution.all_groups(kind)}
+
+
+def _says_device(solution: Solution, reached: Collection[str]) -> bool:
+    """Tell whether other files of the project say on which device they compute."""
+    return any(
+        _DEVICE.search(source.text)
+        for path, source in solution.project.sources.items()
+        if path not in reached and "torch" in source.text
+    )
+
+
+@syntax.per_node
+def _brings(tree: ast.Module) -> bool:
+    """Tell whether a file's code speaks of what was learned, or of data."""
+    return any(_BRINGS.fullmatch(word) for word in _words(tree))
+
+
+def _words(tree: ast.Module) -> Iterator[str]:
+    for node in syntax.walk(tree):
+        match node:
+            case ast.Attribute(value=owner, attr=word):
+                if syntax.dotted(owner) not in _SETTINGS:
+                    yield word
+            case ast.Name(id=word) | ast.keyword(arg=str(word)):
+                yield word
+
+
+@syntax.per_node
+def _goes_on(tree: ast.Module) -> bool:
+    """Tell whether a file calls in a loop what may be a module: a value, not what has a name.
+
+    What a module's own code does in loops is one call of it.
+    """
+    defined = (node for node in syntax.walk(tree) if isinstance(node, (*_FUNCTION, ast.ClassDef)))
+    named = {node.name for node in defined}
+    for node in syntax.statements(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            named |= {alias.asname or alias.name for alias in node.names}
+    outside = [each for each in tree.body if not isinstance(each, ast.ClassDef)]
+    return any(
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and not (call.func.id in named or hasattr(builtins, call.func.id))
+        for loop in syntax.walk_all(outside)
+        if isinstance(loop, _LOOPS)
+        for call in ast.walk(loop)
+    )
