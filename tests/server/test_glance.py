@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -478,3 +479,27 @@ def test_what_others_do_to_it_holds_as_before(looked: Looked) -> None:
         assert all(path == "shelf.py" for path, _ in looked.units[-1])
         assert told(found) == told(looked.check())
         assert any(one.path == "shelf.py" for one in found or ())
+
+
+def test_no_file_that_stayed_is_walked_again(
+    looked: Looked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a file's tree says is kept with it: a glance takes no longer in a larger program."""
+    looked.sources["far.py"] = source.from_text(
+        LIBRARY + "\n\nclass Far:\n    def numel(self):\n        return 3\n", "far.py"
+    )
+    looked.sources["program.py"] = source.from_text("import far\n" + PROGRAM, "program.py")
+    looked.check()
+    looked.edit("library.py", "x + torch.zeros(x.size(0))", "x + torch.zeros(x.numel())")
+    walk_all, walked = syntax.walk_all, []
+
+    def watched(trees: Iterable[ast.AST]) -> list[ast.AST]:
+        trees = list(trees)
+        walked.extend(trees)
+        return walk_all(trees)
+
+    monkeypatch.setattr(syntax, "walk_all", watched)
+    looked.edit("library.py", "x + torch.zeros(x.numel())", "x - torch.ones(x.numel())")
+    assert looked.is_whole and walked
+    assert looked.sources["far.py"].tree not in walked
+    assert looked.sources["program.py"].tree not in walked

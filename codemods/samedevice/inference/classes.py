@@ -422,20 +422,22 @@ def defines(run: Interpreter, name: str, count: int) -> bool:
 
     What has such a method is not shown to be a tensor by the call.
     """
-    if run.own_methods is None:
-        run.own_methods = {}
-        for method, taken in _methods(run):
-            run.own_methods[method] = max(taken, run.own_methods.get(method, taken))
-    return count <= run.own_methods.get(name, -1)
+    if name not in run.own_methods:
+        trees = map(run.project.tree, run.program or run.project.sources)
+        takes = [_methods(tree).get(name, -1) for tree in trees if tree is not None]
+        run.own_methods[name] = max(takes, default=-1)
+    return count <= run.own_methods[name]
 
 
-def _methods(run: Interpreter) -> Iterator[tuple[str, float]]:
-    """Yield the methods of the program's classes with how many arguments each takes at most."""
-    for path in sorted(run.program or run.project.sources):
-        tree = run.project.tree(path)
-        for klass in syntax.walk(tree) if tree is not None else ():
-            for method in klass.body if isinstance(klass, ast.ClassDef) else ():
-                if isinstance(method, ast.FunctionDef):
-                    spec = method.args
-                    taken = len(spec.posonlyargs) + len(spec.args) - 1
-                    yield method.name, math.inf if spec.vararg is not None else taken
+@syntax.per_node
+def _methods(tree: ast.Module) -> dict[str, float]:
+    """Return the methods of a file's classes with how many arguments each takes at most."""
+    found: dict[str, float] = {}
+    for klass in syntax.statements(tree):
+        for method in klass.body if isinstance(klass, ast.ClassDef) else ():
+            if isinstance(method, ast.FunctionDef):
+                spec = method.args
+                taken = len(spec.posonlyargs) + len(spec.args) - 1
+                most = math.inf if spec.vararg is not None else taken
+                found[method.name] = max(most, found.get(method.name, most))
+    return found

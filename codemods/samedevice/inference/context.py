@@ -147,8 +147,8 @@ class Context:
     )
     #: Classes, and those of their attributes that are set to a library's class later on.
     set_later: set[tuple[ast.AST, str]] = field(default_factory=set, init=False)
-    #: The methods of the program's classes, by name: the most arguments that one takes.
-    own_methods: dict[str, float] | None = field(default=None, init=False)
+    #: By names asked for: the most arguments that a method of the program's classes takes.
+    own_methods: dict[str, float] = field(default_factory=dict, init=False)
     noted: set[ast.AST] = field(default_factory=set, init=False)
     #: The libraries of which files import all names: `from numpy import *`.
     stars: dict[str, list[str]] = field(default_factory=dict, init=False)

@@ -441,15 +441,17 @@ class _Look:
 
         Code that calls what was edited may be wrong now, or right, or can be repaired no more.
         """
-        known = set(map(_shown, elsewhere))
+        paths = {one.path for one in now.beside}
+        known = {_shown(one) for one in elsewhere if one.path in paths}
         new = [one for one in now.beside if _shown(one) not in known]
         if not new and not self.is_promising():  # then the texts of before were not judged yet
             return elsewhere
         tables = {path: change.lines for path, change in self._changes.items()}
         then = set(map(_shown, lines.moved(self._before(glances).elsewhere, tables)))
+        come = [one for one in new if _shown(one) not in then]
         gone = then.difference(map(_shown, now.beside))
-        left = [one for one in elsewhere if _shown(one) not in gone]
-        return left + [one for one in new if _shown(one) not in then]
+        left = [one for one in elsewhere if _shown(one) not in gone] if gone else elsewhere
+        return left + come
 
     def was_in(self, finding: Finding) -> bool:
         """Tell whether something was found in what an edit touches."""

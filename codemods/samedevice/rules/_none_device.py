@@ -63,6 +63,8 @@ def _resolved(function: _Function) -> dict[str, tuple[int, str]]:
         for name, value in defaults.items()
         if isinstance(value, ast.Constant) and value.value is None
     }
+    if not absent:  # most functions: an editor asks all of a file with each key
+        return {}
     stored = [
         ast.unparse(node)
         for node in syntax.walk(function)
