@@ -32,7 +32,7 @@ from samedevice.inference.events import (
 )
 from samedevice.inference.lattice import counted
 from samedevice.inference.models import datasets, module_methods, optimizers, serialization
-from samedevice.inference.nodes import Location, Place
+from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.objects import (
     Class,
     Environment,
@@ -287,7 +287,7 @@ def plain_tensor(
         run.graph.batch(value.node, owner.node)
         return Tensor(owner.node, scalar=value.scalar)
     root = value.node.find()
-    if not run.in_constructor or root.pin is Place.FOLLOWS or not root.is_tensor:
+    if not run.in_constructor or _is_of_callers(root) or not surely_tensor(value):
         return value
     if value.leaf and value.site is not None:
         run.held.append(value.node)
@@ -298,6 +298,13 @@ def plain_tensor(
     site.trained = value.leaf
     run.graph.batch(value.node, node)
     return Tensor(node, scalar=value.scalar, site=site)
+
+
+def _is_of_callers(root: PlaceVar) -> bool:
+    """Tell whether a value is what nobody is seen to hand in, or is computed of that alone: it may
+    be there already, or something else that has a `clone()`."""
+    sources = [source.find().pin for source in root.flows_from]
+    return root.pin is Place.FOLLOWS or bool(sources) and set(sources) == {Place.FOLLOWS}
 
 
 def register(run: Interpreter, owner: Instance, child: Instance) -> None:
