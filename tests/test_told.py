@@ -72,7 +72,7 @@ def test_what_stays_is_told_from_the_cache_as_well() -> None:
 
 
 @pytest.mark.parametrize("chosen", ["torch.ones(3, 2)", "model(x) if x.sum() > 9 else x[:, :2]"])
-def test_what_goes_to_unknown_code_with_something_of_the_device_is_not_decided(chosen: str) -> None:
+def test_what_goes_to_unknown_code_is_not_decided(chosen: str) -> None:
     program = f"""\
 import torch
 from library import measured
@@ -83,8 +83,8 @@ target = {chosen}
 print(measured(model(x), target))
 """
     result = fix("--yes", main=program)
-    assert (Path("main.py").read_text() == program) == ("ones(3, 2)" in chosen)
-    assert ("1 undecided: main.py:7" in result.stderr) == ("ones(3, 2)" in chosen)
+    assert Path("main.py").read_text() == program
+    assert "1 undecided: main.py:7" in result.stderr
 
 
 WAITING = """\

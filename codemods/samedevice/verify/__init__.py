@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from samedevice.inference.certainty import PERHAPS_THE_CPU
+from samedevice.inference.certainty import PERHAPS_THE_CPU, THE_CPU
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.repair.importable import Importable
@@ -44,7 +44,12 @@ def objections(
     `nameless` are the places of the edited project that may name no device where one is meant.
     """
     importable, read = Importable(before), Read(before)
-    no_device = {(path, where): what for path, where, what in nameless}
+    chosen = bool(after.resolver_function)  # users' own may well say the CPU
+    no_device = {
+        (path, where): what
+        for path, where, what in nameless
+        if not (chosen and what in (THE_CPU, PERHAPS_THE_CPU))
+    }
     for path, source in after.sources.items():
         old = before.sources.get(path)
         if old is None or old.text == source.text:
