@@ -159,7 +159,7 @@ def test_aliases_are_the_same_fact(alias: str, name: str) -> None:
         ("pytorch_lightning.Trainer", "managed", "unknown"),
         ("tqdm.tqdm", "passthrough", "follows0"),
         ("copy.deepcopy", "passthrough", "follows0"),
-        ("wandb.log", "pure", "unknown"),
+        ("wandb.log", "pure", "logger"),
     ],
 )
 def test_libraries(name: str, kind: str, out: str) -> None:

@@ -73,11 +73,17 @@ def _working(solution: Solution) -> set[str]:
 
 
 def _says_device(solution: Solution, reached: Collection[str]) -> bool:
-    """Tell whether other files of the project say on which device they compute."""
+    """Tell whether other files of the project say on which device they compute.
+
+    Those of scripts that share code with this one do not count: each is judged by itself.
+    """
+    beside = set(reached)
+    for _, files in solution.programs.scripts():
+        beside |= set() if files.isdisjoint(reached) else files
     return any(
         _DEVICE.search(source.text)
         for path, source in solution.project.sources.items()
-        if path not in reached and "torch" in source.text
+        if path not in beside and "torch" in source.text
     )
 
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from samedevice.finding import Finding
 
+IN_CONTAINERS = "modules-in-plain-container"
+
 
 class Missing(NamedTuple):
     """What keeps scripts from being converted ("main.py:83", ...), and one that comes to it."""
@@ -27,5 +29,10 @@ def lacking_of(runs: Sequence[Mapping[str, str]], named: Collection[str]) -> Mis
 
 
 def stays(found: Finding) -> bool:
-    """Tell whether what a finding is about stays on the CPU, as no safe fix moves it."""
-    return found.level != "note" if found.fix is None else not found.fix.safe
+    """Tell whether what a finding is about stays on the CPU, as no safe fix moves it.
+
+    Of modules in a container their parameters may be registered: that is asked of them.
+    """
+    if found.fix is None:
+        return found.level != "note"
+    return not found.fix.safe and found.rule != IN_CONTAINERS

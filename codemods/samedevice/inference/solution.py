@@ -26,7 +26,7 @@ from samedevice.inference.events import (
 )
 from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.interpret import Interpreter
-from samedevice.inference.missing import NOTHING_MISSING, Missing, lacking_of, stays
+from samedevice.inference.missing import IN_CONTAINERS, NOTHING_MISSING, Missing, lacking_of, stays
 from samedevice.inference.nodes import Clash, Location, Place, PlaceVar
 from samedevice.inference.open_events import GivenAway, Handed, MetKept, Undecided
 from samedevice.inference.policy import Policy
@@ -37,7 +37,6 @@ from samedevice.inference.values import Const
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 
-_IN_CONTAINERS = "modules-in-plain-container"
 #: Rules about what stays on the CPU and meets the device.
 _LEFT_BEHIND = frozenset(
     (
@@ -386,7 +385,7 @@ class Solution(Answers):
         repaired = {
             (found.path, found.span.line)
             for found in findings
-            if found.rule == _IN_CONTAINERS and found.fix is not None and found.fix.safe
+            if found.rule == IN_CONTAINERS and found.fix is not None and found.fix.safe
         }
         places = [
             (group.spot.path, getattr(group.spot.node, "lineno", 0))

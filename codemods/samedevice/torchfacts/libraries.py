@@ -876,10 +876,11 @@ TOOLS: list[Entry] = [
     (
         "pure",
         "tensorboardX.** visdom.** wandb.** mlflow.** neptune.** comet_ml.** swanlab.** aim.** "
-        "clearml.** rich.** loguru.** absl.logging.** structlog.** tensorboard.**",
+        "clearml.** rich.** loguru.** structlog.** tensorboard.**",
         _LOGGER,
     ),
     ("pure", "termcolor.** argparse.** yaml.** omegaconf.** hydra.** absl.**", _UNKNOWN),
+    ("pure", "absl.logging.**", _LOGGER),
     ("host", "wandb.Histogram wandb.plot.**", {"out": "unknown", **_HOST}),
     # Runs the model on an input that it makes on `device`, by default "cuda" if there is one.
     (
