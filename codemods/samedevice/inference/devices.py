@@ -218,7 +218,8 @@ def device_literal(
     if isinstance(value, CliOption):
         if value.device is None:
             chosen = run.graph.node(value.spot or spot)
-            run.graph.pin(chosen, Place.CENTRAL, value.spot or spot)
+            by_default = text if text.startswith("cpu") else ""
+            run.graph.pin(chosen, Place.CENTRAL, value.spot or spot, by_default)
             value.device = Device(chosen, value.spot, text=True, resolved=True)
             if value.spot is not None and DEVICE.fullmatch(str(value.value)):
                 # A user who does not choose gets a device that the machine may not have.
