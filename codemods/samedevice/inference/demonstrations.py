@@ -62,7 +62,7 @@ def is_shown(project: Project, path: str, block: ast.If) -> bool:
     """
     if not is_main(block):
         return False
-    words = _words(block.body)
+    words = words_of(block.body)
     tree = project.tree(path)
     called = _called(words, tree.body if tree is not None else ())
     functions = [each for each in called if isinstance(each, _FUNCTION)]
@@ -71,7 +71,7 @@ def is_shown(project: Project, path: str, block: ast.If) -> bool:
         return False
     if imported and not functions:
         return not words >= _TRAINING  # that is a program, whoever imports its classes
-    words |= _words(functions)
+    words |= words_of(functions)
     words -= {"cuda"} if "is_cuda" in words else set()
     if words & (_CHOOSING | _WORK) or not any(map(_is_module, called)):
         return False
@@ -110,8 +110,8 @@ def is_toy(project: Project, path: str) -> bool:
     tree = project.tree(path)
     body = tree.body if tree is not None else []
     code = [each for each in body if not isinstance(each, _DEFINED)]
-    code += [each for each in _called(_words(code), body) if isinstance(each, _FUNCTION)]
-    words = _words(code)
+    code += [each for each in _called(words_of(code), body) if isinstance(each, _FUNCTION)]
+    words = words_of(code)
     if a_test:
         looks = words & _LOOKS or any(isinstance(n, ast.Assert) for n in syntax.walk_all(code))
         return bool(looks) and not words & (_DEVICES | _READS | _WORK) - _LOOKS - {"backward"}
@@ -125,12 +125,12 @@ def _called(words: set[str], body: Sequence[ast.stmt]) -> list[ast.stmt]:
     for _ in range(_DEEP):
         new = [defined[name] for name in words if name in defined and name not in found]
         found.update((node.name, node) for node in new)
-        words = _words([node for node in new if isinstance(node, _FUNCTION)])
+        words = words_of([node for node in new if isinstance(node, _FUNCTION)])
     return list(found.values())
 
 
-def _words(body: Sequence[ast.stmt]) -> set[str]:
-    """Return the names and attributes in some statements."""
+def words_of(body: Sequence[ast.stmt]) -> set[str]:
+    """Return the names and attributes in some statements, but of what reads settings."""
     nodes = syntax.walk_all(body)
     found = {node.id for node in nodes if isinstance(node, ast.Name)}
     found |= {

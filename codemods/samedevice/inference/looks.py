@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from samedevice.inference.demonstrations import words_of
 from samedevice.inference.events import Drawn, Loaded, Optimizes
 from samedevice.reading import syntax
 
@@ -24,8 +25,6 @@ _BRINGS = re.compile(
     r"load\w*|\w*pretrained|weights|checkpoint\w*|hub|restore|open|imread|read_\w+|\w*[dD]ata[lL]oader\w*"
     r"|\w*[dD]ataset\w*|from_numpy|fit|glob|urlopen|argv|parse_args|perf_counter|timeit|time"
 )
-#: What reads settings: that is no data, and no weights.
-_SETTINGS = frozenset(("OmegaConf", "json", "toml", "tomllib", "yaml"))
 #: Where a project says on which device it computes.
 _DEVICE = re.compile(
     r"[\"']cuda|\.cuda\(|\.to\((self\.|args\.)?device\)|\bdevice *=", re.IGNORECASE
@@ -90,17 +89,7 @@ def _says_device(solution: Solution, reached: Collection[str]) -> bool:
 @syntax.per_node
 def _brings(tree: ast.Module) -> bool:
     """Tell whether a file's code speaks of what was learned, or of data."""
-    return any(_BRINGS.fullmatch(word) for word in _words(tree))
-
-
-def _words(tree: ast.Module) -> Iterator[str]:
-    for node in syntax.walk(tree):
-        match node:
-            case ast.Attribute(value=owner, attr=word):
-                if syntax.dotted(owner) not in _SETTINGS:
-                    yield word
-            case ast.Name(id=word) | ast.keyword(arg=str(word)):
-                yield word
+    return any(map(_BRINGS.fullmatch, words_of(tree.body)))
 
 
 @syntax.per_node
