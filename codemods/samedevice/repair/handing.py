@@ -13,33 +13,43 @@ from samedevice.finding import DeviceExpression, Edit
 from samedevice.inference.events import Built, Kept, ModuleMade, ModuleMoved
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Func, Instance, Scope
-from samedevice.inference.programs import is_main
+from samedevice.inference.programs import Programs, is_main
 from samedevice.inference.reach import may_be_none
-from samedevice.inference.sites import SiteGroup
 from samedevice.inference.uncalled import OF_MODULES
 from samedevice.inference.values import FunctionNode, Tensor, Value
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
+from samedevice.repair.asked import Asked
 from samedevice.repair.resolvers import edited
 
 if TYPE_CHECKING:
     from samedevice.repair.devices import DeviceNames
 
 
-def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
+def parameter(asked: Asked) -> DeviceExpression | None:
+    """Return what callers say, where the device of the program may be meant."""
+    return handed(asked) if asked.chooses else None
+
+
+def handed(asked: Asked) -> DeviceExpression | None:
     """Hand the function of a place the device that its callers have, where it can import none.
 
     Only where every call is known and can name the device: for a helper of another file, or of a
     program in which each process has a device of its own or somebody chooses it; for a method or
     constructor in such a program alone, any other gets a device of its own.
     """
+    names, group = asked.names, asked.group
     func = group.first.scope.function()
     if func is None or isinstance(func.node, ast.Lambda):
         return None
     path = func.scope.path
     around = func.cls.scope if func.cls is not None else func.scope
     there = names.resolvers.existing(path, names.programs.of(path))
-    if around.outer is not None or there is not None and not names.is_of_main(there.code, func):
+    if (
+        around.outer is not None
+        or there is not None
+        and not is_of_main(names.programs, there.code, func)
+    ):
         return None
     if "device" in {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}:
         return None
@@ -63,6 +73,21 @@ def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
     if not edits:
         return None
     return known or DeviceExpression("device", edits=tuple(dict.fromkeys(edits)))
+
+
+def is_of_main(programs: Programs, code: str, func: Func | None) -> bool:
+    """Tell whether a function would use an object that only `__main__` makes."""
+    if func is None:
+        return False
+    return code.partition(".")[0] in _bound_in_main(programs.tree(func.scope.path))
+
+
+@syntax.per_node
+def _bound_in_main(tree: ast.Module) -> set[str]:
+    """Return the names that a file binds for its own script alone."""
+    main = [part for part in tree.body if is_main(part)]
+    others = [part for part in tree.body if not is_main(part)]
+    return _bound(syntax.walk_all(main)) - _bound(syntax.walk_all(others))
 
 
 def _would_choose(names: DeviceNames, path: str) -> bool:

@@ -8,10 +8,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
-from samedevice.inference.nodes import Location
+from samedevice.finding import DeviceExpression
+from samedevice.inference.nodes import ON_DEVICE, Location
+from samedevice.inference.objects import Class, Instance
 from samedevice.inference.programs import Programs
+from samedevice.inference.reach import may_be_none, optional
+from samedevice.inference.sites import Site
+from samedevice.inference.values import UNKNOWN, Device, Tensor, Value
 from samedevice.reading import syntax
+from samedevice.repair import words
+from samedevice.repair.asked import Asked
+from samedevice.repair.named import is_of_a_part
+
+if TYPE_CHECKING:
+    from samedevice.repair.devices import DeviceNames
 
 _BLOCKS = ("body", "orelse", "finalbody")
 #: The devices that a statement puts something on, and its line.
@@ -19,6 +31,85 @@ _Said = tuple[int, list[str]]
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 #: What may leave out a part of itself.
 _PERHAPS = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension)
+
+
+def given(asked: Asked) -> DeviceExpression | None:
+    """Return the parameter of a function that every call gives the central device."""
+    func, reach = asked.scope.func, asked.names.reach
+    if asked.kind != "creation" or func is None or isinstance(func.node, ast.Lambda):
+        return None
+    if reach.builds(asked.scope):
+        return None
+    known = [
+        {code: value for code, value, _ in site.devices if reach.is_central(value)}
+        for site in asked.group.sites
+    ]
+    left_out = optional(asked.scope)
+    for name in syntax.parameters(func.node):
+        values = [devices.get(name) for devices in known]
+        if not words.is_device(func.node, name):
+            continue
+        if name not in left_out and all(isinstance(v, Device) and v.resolved for v in values):
+            text = any(v.text for v in values if isinstance(v, Device))
+            return DeviceExpression(name, text=text)
+    return None
+
+
+def above(asked: Asked) -> DeviceExpression | None:
+    """Return the device of a value that the function has put something on before."""
+    if not asked.follows:
+        return None
+    names, site, scope = asked.names, asked.first, asked.scope
+    scopes, absent = names.interpreter.all_scopes.get(scope.node, [scope]), may_be_none(scope)
+    for code in spoken(names.programs, asked.spot, asked.moved):
+        held = [one.lookup(code.partition(".")[0]) for one in scopes]
+        if "." not in code:
+            usable = code not in absent and not any(_is_elsewhere(names, each) for each in held)
+        elif any(isinstance(value, (Instance, Class)) for value in held):
+            known = (value for name, value, _ in site.devices if name == code)
+            usable = any(map(names.reach.is_central, known))
+        else:
+            places = {names.solution.place(v.node) for v in held if isinstance(v, Tensor)}
+            usable = not places or not places.isdisjoint(ON_DEVICE)
+        if usable:
+            return as_said(names, code, site)
+    return None
+
+
+def own(asked: Asked) -> DeviceExpression | None:
+    """Return the variable of the function itself that stands for the device."""
+    if asked.kind != "operand" or not asked.follows:
+        return None
+    names, site = asked.names, asked.first
+    parameters = syntax.parameters(site.scope.func.node) if site.scope.func is not None else ()
+    for code, value, is_global in site.devices:
+        if isinstance(value, Device) and not (is_global or "." in code or code in parameters):
+            if value.planned is None and code in site.scope.names:
+                if not value.of_value and names.reach.is_central(value):
+                    if not is_of_a_part(names, code, site.spot):
+                        return DeviceExpression(code, text=value.text)
+    return None
+
+
+def as_said(names: DeviceNames, code: str, site: Site) -> DeviceExpression:
+    """Return a device as a place names it: a text, unless all that arrives is a `torch.device`.
+
+    What is not known may be a text as well.
+    """
+    scopes = names.interpreter.all_scopes.get(site.scope.node, [site.scope])
+    held = [one.lookup(code.partition(".")[0]) for one in scopes]
+    if "." in code and not all(isinstance(value, Tensor) for value in held):
+        held = [value for name, value, _ in site.devices if name == code]
+    devices = [value for value in held if not (isinstance(value, Tensor) and "." in code)]
+    known = all(isinstance(value, Device) and not value.text for value in devices)
+    return DeviceExpression(code, text=not (held and known))
+
+
+def _is_elsewhere(names: DeviceNames, value: Value | None) -> bool:
+    """Tell whether what a function calls `device` may be another one than the central one."""
+    if isinstance(value, Device):
+        return not names.reach.is_central(value) or value.planned is not None
+    return value is not UNKNOWN
 
 
 def spoken(programs: Programs, spot: Location, without: Collection[str]) -> Iterator[str]:

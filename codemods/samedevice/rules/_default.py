@@ -93,8 +93,27 @@ def _none(solution: Solution, spot: Location, parameter: ast.arg) -> DeviceExpre
     type_ = parameter.annotation
     if type_ is None or re.search(r"\b(None|Optional|Any)\b", ast.unparse(type_)):
         return DeviceExpression("")
-    change = edit(solution, Location(spot.path, type_), "replace", code="Optional[{}]")
+    place = Location(spot.path, type_)
+    if _writes_unions(solution.programs.tree(spot.path)):
+        return DeviceExpression("", edits=(edit(solution, place, "replace", code="{} | None"),))
+    change = edit(solution, place, "replace", code="Optional[{}]")
     return DeviceExpression("", edits=(change,), imports=(Import(spot.path, "typing", "Optional"),))
+
+
+@syntax.per_node
+def _writes_unions(tree: ast.Module) -> bool:
+    """Tell whether a file says `X | Y` for types, and never `Optional` or `Union`."""
+    types = [
+        each
+        for node in syntax.walk(tree)
+        for each in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        if isinstance(each, ast.expr)
+    ]
+    said = [part for each in types for part in ast.walk(each)]
+    old = any(isinstance(part, ast.Name) and part.id in ("Optional", "Union") for part in said)
+    return not old and any(
+        isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitOr) for part in said
+    )
 
 
 def _only_a_device(function: ast.AST, name: str) -> bool:

@@ -1,0 +1,182 @@
+"""What is asked when code at a place names the device: where, for what, and what cannot say it.
+
+A creation may follow any tensor of its function; an operand that is moved cannot follow itself; a
+module, a batch and a file that is loaded follow nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from samedevice.inference.nodes import Location, Place
+from samedevice.inference.objects import External, Instance, Scope
+from samedevice.inference.sites import Site, SiteGroup
+from samedevice.inference.values import Device
+from samedevice.reading import syntax
+
+if TYPE_CHECKING:
+    from samedevice.repair.devices import DeviceNames
+
+#: What tells of a tensor how it is, and is no part of it.
+_DESCRIBING = frozenset(("device", "dim", "dtype", "ndim", "numel", "shape", "size"))
+_MOVING = frozenset(("cpu", "cuda", "to", "type"))
+_SPEAKS = re.compile(r"device|cuda|gpu")
+
+
+@dataclass
+class Asked:
+    """The question how code at a place names its device."""
+
+    names: DeviceNames
+    group: SiteGroup
+    #: `creation`: of a tensor. `operand`: a tensor that is moved. `other`: what follows no tensor.
+    kind: Literal["creation", "operand", "other"]
+    #: It is the module whose code this is, which cannot follow its own parameters.
+    itself: bool = False
+
+    @property
+    def spot(self) -> Location:
+        """The place."""
+        return self.group.spot
+
+    @property
+    def first(self) -> Site:
+        """Its first evaluation."""
+        return self.group.first
+
+    @property
+    def scope(self) -> Scope:
+        """The function or file that it is in."""
+        return self.group.first.scope
+
+    @cached_property
+    def site(self) -> Site:
+        """An evaluation of the place in which a name of its object or function is the device.
+
+        In others that name may stand for the CPU, which one object was given; a name of the file is
+        not what any of them was given.
+        """
+        own = {
+            code
+            for code, value, is_global in self.first.devices
+            if not is_global and isinstance(value, Device) and not value.of_value
+        }
+        central = self.names.reach.is_central
+        for site in self.group.sites if own else ():
+            if any(code in own and central(value) for code, value, _ in site.devices):
+                return site
+        return self.first
+
+    @cached_property
+    def module(self) -> Instance | None:
+        """The module that the code is a method of."""
+        return self.names.reach.module_of(self.site.scope)
+
+    @cached_property
+    def follows(self) -> bool:
+        """Whether there may be a tensor here that says where: not while a module is built."""
+        if self.kind == "other" or self.itself:
+            return False
+        return self.kind == "creation" or not self.names.reach.builds(self.scope)
+
+    @cached_property
+    def chooses(self) -> bool:
+        """Whether the device of the program may be meant here: not where a module decides, or
+        callers that nobody has seen."""
+        if self.module is not None and self.module.node is not None:
+            return False
+        unknown = self.first.callers_unknown
+        return not unknown or self.names.solution.place(self.first.node) is Place.CENTRAL
+
+    @cached_property
+    def moved(self) -> set[str]:
+        """The names in what is moved here, and by the operation that this is part of.
+
+        Two that may be apart do not follow each other: they would change places.
+        """
+        if self.kind != "operand":
+            return set()
+        moved = moved_names(self.spot.node)
+        around = self.names.programs.parents(self.spot.path).get(self.spot.node)
+        if isinstance(around, ast.Call) and self.spot.node in around.args:
+            for other in around.args:
+                moved |= moved_names(other) if isinstance(other, ast.Call) else set()
+        return moved
+
+    @cached_property
+    def moved_here(self) -> set[str]:
+        """The names of what the function of the place puts on the device itself."""
+        home = self.names.programs.function_of(self.spot)
+        line = getattr(self.spot.node, "lineno", 0)
+        return _moved_in(home, line) if home is not None else set()
+
+    @cached_property
+    def is_made(self) -> bool:
+        """Whether an operand is what a library's function makes (`torch.randn(n).cuda()`)."""
+        node = self.spot.node
+        if self.kind != "operand":
+            return False
+        while isinstance(node, (ast.Call, ast.Attribute)):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        return isinstance(node, ast.Name) and isinstance(self.scope.lookup(node.id), External)
+
+
+def moved_names(node: ast.AST) -> set[str]:
+    """Return the names in an operand that is moved; what a call creates is not in its arguments.
+
+    Nor does a value move that only gives its shape or type.
+    """
+    if isinstance(node, ast.Call):
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr in _MOVING):
+            return set()
+        node = node.func.value
+    found, queue = set(), [node]
+    while queue:
+        part = queue.pop()
+        if isinstance(part, ast.Name):
+            found.add(part.id)
+        elif not (isinstance(part, ast.Attribute) and part.attr in _DESCRIBING):
+            queue += ast.iter_child_nodes(part)
+    return found
+
+
+def _moved_in(function: ast.AST, line: int) -> set[str]:
+    """Return the names of what a function puts on the device: they say nothing about where that is.
+
+    But those that are bound to what was moved, above a line.
+    """
+    moved, bound = _moves_of(function)
+    return set(moved) - {name for name, end in bound.items() if end < line}
+
+
+@syntax.per_node
+def _moves_of(function: ast.AST) -> tuple[frozenset[str], dict[str, int]]:
+    """Return the names of what a function puts on the device, and where its names are first bound.
+
+    That is the last line of the statement.
+    """
+    moved: set[str] = set()
+    bound: dict[str, int] = {}
+    for node in syntax.walk(function):
+        if isinstance(node, ast.Call) and _puts_on_device(node):
+            moved |= moved_names(node)
+        elif isinstance(node, ast.Assign):
+            end = node.end_lineno or 0
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    bound[target.id] = min(end, bound.get(target.id, end))
+    return frozenset(moved), bound
+
+
+def _puts_on_device(call: ast.Call) -> bool:
+    """Tell whether a call moves what it is called on to a device, by its words."""
+    match call:
+        case ast.Call(func=ast.Attribute(attr="cuda")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="to" | "type"), args=[where, *_]):
+            return _SPEAKS.search(ast.unparse(where)) is not None
+    return False
