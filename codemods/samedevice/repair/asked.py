@@ -115,6 +115,12 @@ class Asked:
         return _moved_in(home, line) if home is not None else set()
 
     @cached_property
+    def ever_moved(self) -> frozenset[str]:
+        """The names of what the function puts on the device itself, which nobody hands in there."""
+        home = self.names.programs.function_of(self.spot)
+        return _moves_of(home)[0] if home is not None else frozenset()
+
+    @cached_property
     def is_made(self) -> bool:
         """Whether an operand is what a library's function makes (`torch.randn(n).cuda()`)."""
         node = self.spot.node

@@ -4,7 +4,8 @@ shape from, and of what it meets next."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
@@ -49,7 +50,7 @@ def followed(asked: Asked) -> DeviceExpression | None:
     """
     names, name = asked.names, ""
     if asked.kind == "creation":
-        name = (names.reach.follow(asked.group) or "").removesuffix(".device")
+        name = _of_all(asked)
         if name in asked.moved_here:
             return None
     elif asked.follows and (names.reach.in_module(asked.scope) or not asked.moved):
@@ -64,13 +65,31 @@ def followed(asked: Asked) -> DeviceExpression | None:
     return DeviceExpression(spoken.named(names.programs, asked.spot, f"{name}.device"))
 
 
+def _of_all(asked: Asked) -> str:
+    """Return the tensor that a creation follows: of several, the one that most of those which its
+    function creates can follow."""
+    names, func = asked.names, asked.scope.func
+    known = names.reach.followable(asked.group)
+    if len(known) < 2 or func is None:
+        return known[0] if known else ""
+    others = (names.reach.followable(each) for each in names.creations_in.get(func.node, ()))
+    firsts = Counter(each[0] for each in others if each)
+    order = syntax.parameters(func.node)
+    return min(known, key=lambda name: (-firsts[name], _order(order, name)))
+
+
+def _order(parameters: Sequence[str], name: str) -> int:
+    name = name.partition("[")[0]
+    return parameters.index(name) if name in parameters else len(parameters)
+
+
 def handed_in(asked: Asked) -> DeviceExpression | None:
     """Return the device of a tensor that every caller hands in from the device."""
     if asked.kind != "operand" or not asked.follows:
         return None
     without = _bare_names(asked.spot.node) if asked.is_made else asked.moved  # perhaps arrays
     for name in asked.names.reach.followed(asked.scope, everywhere=True):
-        if name.split("[")[0] not in without | asked.moved_here:
+        if name.split("[")[0] not in without | asked.ever_moved:
             return DeviceExpression(f"{name}.device")
     return None
 
@@ -179,7 +198,7 @@ def met_by(solution: Solution, spot: Location) -> Iterator[tuple[str, bool]]:
     """
     statement = solution.statement_of(spot)
     match statement:
-        case ast.Assign(targets=[ast.Name(id=made)], value=value) if _is_chain(value, spot.node):
+        case ast.Assign(targets=[ast.Name(id=made)], value=value) if is_chain(value, spot.node):
             pass
         case _:
             return
@@ -198,7 +217,7 @@ def met_by(solution: Solution, spot: Location) -> Iterator[tuple[str, bool]]:
             return  # another path may lead there
 
 
-def _is_chain(value: ast.AST, made: ast.AST) -> bool:
+def is_chain(value: ast.AST, made: ast.AST) -> bool:
     """Tell whether a value is what is made, and what its methods give."""
     while value is not made:
         if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)):

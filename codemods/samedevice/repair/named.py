@@ -30,17 +30,21 @@ if TYPE_CHECKING:
 
 def nearest(asked: Asked) -> DeviceExpression | None:
     """Return the nearest name that stands for the central device by the time of a place."""
-    name = next((name for name in _names(asked)), None)
-    if name is None or not handing.is_of_main(
-        asked.names.programs, name.code, asked.scope.function()
+    name, is_global = next(_names(asked), (None, False))
+    func = asked.scope.function()
+    if name is None or not (
+        is_global and handing.is_of_main(asked.names.programs, name.code, func)
     ):
         return name
     # Who imports the file has no name that only `__main__` binds.
     return handing.handed(asked) or name
 
 
-def _names(asked: Asked) -> Iterator[DeviceExpression]:
-    """Yield the names in reach that stand for the central device, the nearest first."""
+def _names(asked: Asked) -> Iterator[tuple[DeviceExpression, bool]]:
+    """Yield the names in reach that stand for the central device, the nearest first.
+
+    And whether each is one of the file.
+    """
     names, site, module = asked.names, asked.site, asked.module
     left_out, tested = optional(site.scope), names.reach.is_tested(site.scope)
     for code, value, is_global in sorted(site.devices, key=farness):
@@ -61,7 +65,8 @@ def _names(asked: Asked) -> Iterator[DeviceExpression]:
         if is_of_a_part(names, code, site.spot):
             continue
         if names.reach.is_central(value) and not (isinstance(value, Device) and value.planned):
-            yield DeviceExpression(code, text=not isinstance(value, Device) or value.text)
+            text = not isinstance(value, Device) or value.text
+            yield DeviceExpression(code, text=text), is_global
 
 
 def of_imported(asked: Asked) -> DeviceExpression | None:

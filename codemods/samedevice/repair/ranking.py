@@ -29,6 +29,7 @@ RANKING: tuple[Source, ...] = (
     named.of_imported,
     named.planned,
     own_object.declared,
+    spoken.elsewhere,
     # what the value meets in the function
     at_hand.met_next,
     own_object.of_parameters,

@@ -97,7 +97,8 @@ class Resolvers:
         if len(needs_device) == 1 or self.programs.hides_gpus(program):
             return DeviceExpression(name, (Resolver(path, name, gpu=gpu),))
         # Files with a device of their own may want this one, too, where they have no other.
-        for folder in (_common_folder(users), *sorted(self._packages(needs_device))):
+        common = self.imports.root(_common_folder(users))
+        for folder in (common, *sorted(self._packages(needs_device))):
             module_path = posixpath.join(folder, "device.py") if folder else "device.py"
             module = self.imports.module_name(path, module_path)
             if module is None or module_path in self.project.sources:

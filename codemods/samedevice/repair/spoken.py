@@ -7,6 +7,7 @@ and has a device.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
@@ -62,18 +63,79 @@ def above(asked: Asked) -> DeviceExpression | None:
     names, site, scope = asked.names, asked.first, asked.scope
     scopes, absent = names.interpreter.all_scopes.get(scope.node, [scope]), may_be_none(scope)
     for code in spoken(names.programs, asked.spot, asked.moved):
-        held = [one.lookup(code.partition(".")[0]) for one in scopes]
-        if "." not in code:
-            usable = code not in absent and not any(_is_elsewhere(names, each) for each in held)
-        elif any(isinstance(value, (Instance, Class)) for value in held):
-            known = (value for name, value, _ in site.devices if name == code)
-            usable = any(map(names.reach.is_central, known))
+        if "." in code:
+            usable = _holds(names, code, site)
         else:
-            places = {names.solution.place(v.node) for v in held if isinstance(v, Tensor)}
-            usable = not places or not places.isdisjoint(ON_DEVICE)
+            held = [one.lookup(code) for one in scopes]
+            usable = code not in absent and not any(_is_elsewhere(names, each) for each in held)
         if usable:
             return as_said(names, code, site)
     return None
+
+
+def _holds(names: DeviceNames, code: str, site: Site) -> bool:
+    """Tell whether an attribute may be the central device, as far as is known of its owner."""
+    scopes = names.interpreter.all_scopes.get(site.scope.node, [site.scope])
+    held = [one.lookup(code.partition(".")[0]) for one in scopes]
+    if any(isinstance(value, (Instance, Class)) for value in held):
+        known = (value for name, value, _ in site.devices if name == code)
+        return any(map(names.reach.is_central, known))
+    places = {names.solution.place(v.node) for v in held if isinstance(v, Tensor)}
+    return not places or not places.isdisjoint(ON_DEVICE)
+
+
+def elsewhere(asked: Asked) -> DeviceExpression | None:
+    """Return the device that the function puts things on, in whichever line, as it was given it.
+
+    It is a parameter, or what one has; the function asks nothing of it, and never sets it.
+    """
+    home = asked.names.programs.function_of(asked.spot)
+    if home is None or asked.itself or asked.kind == "operand" and not asked.follows:
+        return None
+    names, site, absent = asked.names, asked.first, may_be_none(asked.scope)
+    parameters = syntax.parameters(home)
+    for code in _said_in(home):
+        root = code.partition(".")[0]
+        if root not in parameters or root in absent or root in asked.moved:
+            continue
+        if "." not in code or site.in_constructor and root == "self":
+            continue
+        if _holds(names, code, site) and not is_of_a_part(names, code, asked.spot):
+            return as_said(names, code, site)
+    return None
+
+
+@syntax.per_node
+def _said_in(home: ast.AST) -> list[str]:
+    """Return the devices of what a function is given, on which it puts something.
+
+    Those that it says most come first.
+    """
+    said: Counter[str] = Counter()
+    changed = set(_bound(home))
+    for node in syntax.walk(home):
+        if isinstance(node, ast.Call):
+            said.update(_devices(node))
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            changed.add(ast.unparse(node))
+        if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)):
+            changed.update(_asked_about(node.test))
+    return [
+        code
+        for code, _ in said.most_common()
+        if code not in changed and code.partition(".")[0] not in changed
+    ]
+
+
+def _asked_about(test: ast.expr) -> Iterator[str]:
+    """Yield what a test asks about as a whole: `x`, not `x.shape`."""
+    queue: list[ast.AST] = [test]
+    while queue:
+        node = queue.pop()
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            yield ast.unparse(node)
+        else:
+            queue += ast.iter_child_nodes(node)
 
 
 def own(asked: Asked) -> DeviceExpression | None:
@@ -195,11 +257,10 @@ def _devices(call: ast.Call) -> Iterator[str]:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "to" and call.args:
         given.append(call.args[0])
     for each in given:
-        match each:
-            case ast.Name(id=name) if name.lower() == "device":
-                yield name
-            case ast.Attribute(value=ast.Name(), attr="device"):
-                yield ast.unparse(each)
+        said = syntax.dotted(each)
+        last = said.rpartition(".")[2].lower()
+        if last == "device" or "." in said and "device" in last.split("_"):
+            yield said
 
 
 @syntax.per_node
