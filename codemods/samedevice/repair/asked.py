@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import External, Instance, Scope
 from samedevice.inference.sites import Site, SiteGroup
-from samedevice.inference.values import Device
+from samedevice.inference.values import Device, Doubt, Tensor, Value
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -129,6 +129,46 @@ class Asked:
         while isinstance(node, (ast.Call, ast.Attribute)):
             node = node.func if isinstance(node, ast.Call) else node.value
         return isinstance(node, ast.Name) and isinstance(self.scope.lookup(node.id), External)
+
+
+def inputs(names: DeviceNames, scope: Scope) -> list[str]:
+    """Return the tensors that every caller of a function hands in from the device.
+
+    First those with which it calls something that it moves itself; none that may be None.
+    """
+    scopes = names.interpreter.all_scopes.get(scope.node, [scope])
+    called = _calling(scope.node)
+    known = [
+        name
+        for name in names.reach.followed(scope, everywhere=True)
+        if not any(_may_be_none(one.names.get(name.partition("[")[0])) for one in scopes)
+    ]
+    return sorted(known, key=lambda name: name not in called)
+
+
+def _may_be_none(value: Value | None) -> bool:
+    return isinstance(value, Tensor) and value.doubt is Doubt.ABSENT
+
+
+@syntax.per_node
+def _calling(function: ast.AST) -> frozenset[str]:
+    """Return the names with which a function calls what it moves itself: `net = net.to(device)`,
+    `net(x)`."""
+    nodes = syntax.walk(function)
+    moved = {
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        for target in node.targets
+        if isinstance(target, ast.Name) and _puts_on_device(node.value)
+    }
+    return frozenset(
+        arg.id
+        for node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in moved
+        for arg in node.args
+        if isinstance(arg, ast.Name)
+    )
 
 
 def moved_names(node: ast.AST) -> set[str]:

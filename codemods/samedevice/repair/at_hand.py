@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.finding import DeviceExpression
 from samedevice.inference import Solution
-from samedevice.inference.events import Creation
+from samedevice.inference.events import Built, Creation
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.reach import optional
 from samedevice.inference.values import UNKNOWN, Doubt, Tensor, Value, surely_tensor
 from samedevice.reading import syntax
 from samedevice.repair import resolvers, spoken
-from samedevice.repair.asked import Asked
+from samedevice.repair.asked import Asked, inputs
 from samedevice.repair.imports import Imports
 
 if TYPE_CHECKING:
@@ -88,10 +88,33 @@ def handed_in(asked: Asked) -> DeviceExpression | None:
     if asked.kind != "operand" or not asked.follows:
         return None
     without = _bare_names(asked.spot.node) if asked.is_made else asked.moved  # perhaps arrays
-    for name in asked.names.reach.followed(asked.scope, everywhere=True):
+    for name in inputs(asked.names, asked.scope):
         if name.split("[")[0] not in without | asked.ever_moved:
             return DeviceExpression(f"{name}.device")
     return None
+
+
+def called_with(asked: Asked) -> DeviceExpression | None:
+    """Return the device of what every caller hands in, and a module that is built here is called
+    with, or handed on with."""
+    match asked.names.solution.statement_of(asked.spot):
+        case ast.Assign(targets=[ast.Name(id=made)], value=value) if is_chain(
+            value, asked.spot.node
+        ):
+            pass
+        case _:
+            return None
+    if not (isinstance(asked.first, Built) and asked.chooses and asked.scope.func is not None):
+        return None
+    beside: set[str] = set()
+    for node in syntax.walk(asked.scope.node):
+        if isinstance(node, ast.Call):
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            said = {each.id for each in (node.func, *given) if isinstance(each, ast.Name)}
+            beside |= said if made in said else set()
+    known = inputs(asked.names, asked.scope)
+    name = next((name for name in known if name in beside and name not in asked.ever_moved), "")
+    return DeviceExpression(f"{name}.device") if name else None
 
 
 def likely(asked: Asked) -> DeviceExpression | None:

@@ -19,7 +19,7 @@ from samedevice.inference.uncalled import OF_MODULES
 from samedevice.inference.values import FunctionNode, Tensor, Value
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
-from samedevice.repair.asked import Asked
+from samedevice.repair.asked import Asked, inputs
 from samedevice.repair.resolvers import edited
 
 if TYPE_CHECKING:
@@ -402,7 +402,7 @@ def followed(names: DeviceNames, function: FunctionNode) -> str:
     scopes = names.interpreter.all_scopes.get(function, ())
     if not scopes or any(scope.call is None for scope in scopes):
         return ""
-    name = next(names.reach.followed(scopes[0], everywhere=True), "")
+    name = next(iter(inputs(names, scopes[0])), "")
     return f"{name}.device" if name else ""
 
 
@@ -419,6 +419,38 @@ def said(names: DeviceNames, function: FunctionNode, path: str, parameter: str) 
     if not called:
         return []
     return _at_calls(names, function, path, called, True, parameter) or []
+
+
+def is_always_given(names: DeviceNames, function: FunctionNode, parameter: str) -> bool:
+    """Tell whether all calls that there can be give a parameter: nobody gets its default."""
+    scopes = names.interpreter.all_scopes.get(function, ())
+    func = next((scope.func for scope in scopes if scope.func is not None), None)
+    if func is None or isinstance(func.node, ast.Lambda):
+        return False
+    called = _called(names, func)
+    calls = [scope.call.node if scope.call is not None else None for scope in scopes]
+    return (
+        bool(called)
+        and all(
+            isinstance(call, ast.Call) and _gives(call, func.node, parameter, func) is True
+            for call in calls
+        )
+        and _are_all_seen(names, func, called)
+    )
+
+
+def said_by_all(
+    names: DeviceNames, function: FunctionNode, path: str, parameter: str
+) -> list[Edit]:
+    """Return the edits that say the device in all calls that leave it out, if nobody can make
+    others: none gets the default any more."""
+    edits = said(names, function, path, parameter)
+    func = next(
+        (scope.func for scope in names.interpreter.all_scopes.get(function, ()) if scope.func), None
+    )
+    if not edits or func is None or not _are_all_seen(names, func, _called(names, func)):
+        return []
+    return edits
 
 
 def _at_calls(

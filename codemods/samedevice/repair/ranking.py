@@ -36,6 +36,7 @@ RANKING: tuple[Source, ...] = (
     at_hand.handed_in,
     processes.own_device,
     at_hand.likely,
+    at_hand.called_with,
     # what the callers can say, through a new parameter
     handing.parameter,
     # what the program has, or gets

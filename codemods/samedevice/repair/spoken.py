@@ -100,7 +100,7 @@ def elsewhere(asked: Asked) -> DeviceExpression | None:
             continue
         if "." not in code or site.in_constructor and root == "self":
             continue
-        if _holds(names, code, site) and not is_of_a_part(names, code, asked.spot):
+        if _holds(names, code, site):
             return as_said(names, code, site)
     return None
 
@@ -259,7 +259,7 @@ def _devices(call: ast.Call) -> Iterator[str]:
     for each in given:
         said = syntax.dotted(each)
         last = said.rpartition(".")[2].lower()
-        if last == "device" or "." in said and "device" in last.split("_"):
+        if last == "device" or "." in said and "device" in last and not words.part_of(last):
             yield said
 
 

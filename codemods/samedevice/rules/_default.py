@@ -48,6 +48,9 @@ def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix
             return fix(none, *_asking(solution, spot, function, parameter.arg, followed)), ""
         there = names.resolvers.existing(spot.path, solution.programs.of(spot.path))
         if chosen or there is not None:
+            whole = handing.said_by_all(names, function, spot.path, parameter.arg)
+            if whole:
+                return Fix(tuple(whole)), ""
             said = handing.said(names, function, spot.path, parameter.arg)
             if there is not None and there.code.partition(".")[0] == parameter.arg:
                 there = None  # the parameter hides it
@@ -68,6 +71,17 @@ def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix
     asked = choice.edits[0].get("code").format(solution.code(spot))
     edits = _asking(solution, spot, function, parameter.arg, asked)
     return Fix((*edits, *none.edits), imports=(*choice.imports, *none.imports)), ""
+
+
+def is_unused(solution: Solution, spot: Location) -> bool:
+    """Tell whether a place is a parameter's default that no call gets."""
+    parents = solution.programs.parents(spot.path)
+    function = parents.get(parents.get(spot.node) or spot.node)
+    if not isinstance(function, _Function):
+        return False
+    parameter = _of(function.args, spot.node)
+    names = device_names(solution)
+    return parameter is not None and handing.is_always_given(names, function, parameter.arg)
 
 
 def _of(spec: ast.arguments, default: ast.AST) -> ast.arg | None:

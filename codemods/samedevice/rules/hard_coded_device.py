@@ -91,6 +91,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             and not _number_of_process(solution, group)
             and not _chosen(solution, group.spot)
             and not _compared(solution, group.spot)
+            and not _default.is_unused(solution, group.spot)
         ):
             yield _literal(solution, group)
     for chosen in solution.groups(DeviceChosen):
