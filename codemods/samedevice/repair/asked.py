@@ -108,17 +108,18 @@ class Asked:
         return moved
 
     @cached_property
-    def moved_here(self) -> set[str]:
-        """The names of what the function of the place puts on the device itself."""
-        home = self.names.programs.function_of(self.spot)
-        line = getattr(self.spot.node, "lineno", 0)
-        return _moved_in(home, line) if home is not None else set()
+    def moved_here(self) -> frozenset[str]:
+        """The names of what the function of the place puts on the device itself: they say nothing
+        about where that is, and nobody hands them in from there.
 
-    @cached_property
-    def ever_moved(self) -> frozenset[str]:
-        """The names of what the function puts on the device itself, which nobody hands in there."""
+        In a module, what has moved by then says it in fewer words than the parameters do.
+        """
         home = self.names.programs.function_of(self.spot)
-        return _moves_of(home)[0] if home is not None else frozenset()
+        if home is None:
+            return frozenset()
+        moved, bound = _moves_of(home)
+        line = getattr(self.spot.node, "lineno", 0) if self.module is not None else 0
+        return moved - {name for name, end in bound.items() if end < line}
 
     @cached_property
     def is_made(self) -> bool:
@@ -180,7 +181,13 @@ def moved_names(node: ast.AST) -> set[str]:
         if not (isinstance(node.func, ast.Attribute) and node.func.attr in _MOVING):
             return set()
         node = node.func.value
-    found, queue = set(), [node]
+    return value_names(node)
+
+
+def value_names(node: ast.AST) -> set[str]:
+    """Return the names in some code of which the values are meant: not only a shape or a type."""
+    found: set[str] = set()
+    queue = [node]
     while queue:
         part = queue.pop()
         if isinstance(part, ast.Name):
@@ -188,15 +195,6 @@ def moved_names(node: ast.AST) -> set[str]:
         elif not (isinstance(part, ast.Attribute) and part.attr in _DESCRIBING):
             queue += ast.iter_child_nodes(part)
     return found
-
-
-def _moved_in(function: ast.AST, line: int) -> set[str]:
-    """Return the names of what a function puts on the device: they say nothing about where that is.
-
-    But those that are bound to what was moved, above a line.
-    """
-    moved, bound = _moves_of(function)
-    return set(moved) - {name for name, end in bound.items() if end < line}
 
 
 @syntax.per_node

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
@@ -17,7 +17,7 @@ from samedevice.inference.reach import optional
 from samedevice.inference.values import UNKNOWN, Doubt, Tensor, Value, surely_tensor
 from samedevice.reading import syntax
 from samedevice.repair import resolvers, spoken
-from samedevice.repair.asked import Asked, inputs
+from samedevice.repair.asked import Asked, inputs, value_names
 from samedevice.repair.imports import Imports
 
 if TYPE_CHECKING:
@@ -55,14 +55,28 @@ def followed(asked: Asked) -> DeviceExpression | None:
             return None
     elif asked.follows and (names.reach.in_module(asked.scope) or not asked.moved):
         elsewhere = asked.moved | asked.moved_here
-        for known in names.reach.followed(asked.scope):
-            if known.split("[")[0] not in elsewhere:
-                if not names.reach.is_made_of(asked.moved, known, asked.scope):
-                    name = known
-                    break
+        known = [
+            each
+            for each in names.reach.followed(asked.scope)
+            if each.split("[")[0] not in elsewhere
+            and not names.reach.is_made_of(asked.moved, each, asked.scope)
+        ]
+        # What it was made of is where it is already, perhaps; what it meets is meant.
+        made_of = _made_of(asked.scope.node, asked.moved)
+        name = min(known, key=lambda each: each.split("[")[0] in made_of, default="")
     if not name:
         return None
     return DeviceExpression(spoken.named(names.programs, asked.spot, f"{name}.device"))
+
+
+def _made_of(function: ast.AST, names: Collection[str]) -> set[str]:
+    """Return the names of which a function computes what some names stand for."""
+    found: set[str] = set()
+    for node in syntax.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in names:
+                found |= value_names(value)
+    return found - set(names)
 
 
 def _of_all(asked: Asked) -> str:
@@ -89,7 +103,7 @@ def handed_in(asked: Asked) -> DeviceExpression | None:
         return None
     without = _bare_names(asked.spot.node) if asked.is_made else asked.moved  # perhaps arrays
     for name in inputs(asked.names, asked.scope):
-        if name.split("[")[0] not in without | asked.ever_moved:
+        if name.split("[")[0] not in without | asked.moved_here:
             return DeviceExpression(f"{name}.device")
     return None
 
@@ -113,7 +127,7 @@ def called_with(asked: Asked) -> DeviceExpression | None:
             said = {each.id for each in (node.func, *given) if isinstance(each, ast.Name)}
             beside |= said if made in said else set()
     known = inputs(asked.names, asked.scope)
-    name = next((name for name in known if name in beside and name not in asked.ever_moved), "")
+    name = next((name for name in known if name in beside and name not in asked.moved_here), "")
     return DeviceExpression(f"{name}.device") if name else None
 
 
@@ -149,7 +163,8 @@ def met_next(asked: Asked) -> DeviceExpression | None:
     only_certain = _would_define(asked)
     scopes = names.interpreter.all_scopes.get(scope.node, [scope])
     described = list(described_by(spot.node, scope.node))
-    for name, certain in (*described, *met_by(names.solution, spot)):
+    beside = _at_once(names.solution, spot) if asked.kind == "creation" else ()
+    for name, certain in (*described, *beside, *met_by(names.solution, spot)):
         held = [each.lookup(name) for each in scopes]
         if (name, certain) not in described and any(map(_is_created, held)):
             continue
@@ -212,6 +227,16 @@ def described_by(node: ast.AST, around: ast.AST) -> Iterator[tuple[str, bool]]:
                 | ast.Starred(value=ast.Attribute(value=ast.Name(id=name), attr="shape"))
             ):
                 yield name, False
+
+
+def _at_once(solution: Solution, spot: Location) -> Iterator[tuple[str, bool]]:
+    """Yield the name that what is made at a place meets where it is made: `torch.ones(n) * x`."""
+    end = solution.chain_end(spot)
+    match solution.programs.parents(end.path).get(end.node):
+        case ast.BinOp(left=left, right=right):
+            other = right if left is end.node else left
+            if isinstance(other, ast.Name):
+                yield other.id, False
 
 
 def met_by(solution: Solution, spot: Location) -> Iterator[tuple[str, bool]]:

@@ -77,9 +77,20 @@ def handed(asked: Asked) -> DeviceExpression | None:
 
 def is_of_main(programs: Programs, code: str, func: Func | None) -> bool:
     """Tell whether a function would use an object that only `__main__` makes."""
-    if func is None:
+    if func is None or _is_in_main(programs, func):
         return False
     return code.partition(".")[0] in _bound_in_main(programs.tree(func.scope.path))
+
+
+def _is_in_main(programs: Programs, func: Func) -> bool:
+    """Tell whether a function is defined under `if __name__ == "__main__":` itself."""
+    parents = programs.parents(func.scope.path)
+    node: ast.AST | None = func.node
+    while node is not None:
+        if isinstance(node, ast.stmt) and is_main(node):
+            return True
+        node = parents.get(node)
+    return False
 
 
 @syntax.per_node
@@ -424,33 +435,22 @@ def said(names: DeviceNames, function: FunctionNode, path: str, parameter: str) 
 def is_always_given(names: DeviceNames, function: FunctionNode, parameter: str) -> bool:
     """Tell whether all calls that there can be give a parameter: nobody gets its default."""
     scopes = names.interpreter.all_scopes.get(function, ())
+    calls = [scope.call.node if scope.call is not None else None for scope in scopes]
+    given = (
+        isinstance(call, ast.Call) and _gives(call, function, parameter, scope.func)
+        for call, scope in zip(calls, scopes, strict=True)
+    )
+    return bool(calls) and all(given) and are_all(names, function)
+
+
+def are_all(names: DeviceNames, function: FunctionNode) -> bool:
+    """Tell whether nobody can call a function but the calls that are seen."""
+    scopes = names.interpreter.all_scopes.get(function, ())
     func = next((scope.func for scope in scopes if scope.func is not None), None)
     if func is None or isinstance(func.node, ast.Lambda):
         return False
     called = _called(names, func)
-    calls = [scope.call.node if scope.call is not None else None for scope in scopes]
-    return (
-        bool(called)
-        and all(
-            isinstance(call, ast.Call) and _gives(call, func.node, parameter, func) is True
-            for call in calls
-        )
-        and _are_all_seen(names, func, called)
-    )
-
-
-def said_by_all(
-    names: DeviceNames, function: FunctionNode, path: str, parameter: str
-) -> list[Edit]:
-    """Return the edits that say the device in all calls that leave it out, if nobody can make
-    others: none gets the default any more."""
-    edits = said(names, function, path, parameter)
-    func = next(
-        (scope.func for scope in names.interpreter.all_scopes.get(function, ()) if scope.func), None
-    )
-    if not edits or func is None or not _are_all_seen(names, func, _called(names, func)):
-        return []
-    return edits
+    return bool(called) and _are_all_seen(names, func, called)
 
 
 def _at_calls(

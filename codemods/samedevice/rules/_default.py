@@ -48,20 +48,19 @@ def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix
             return fix(none, *_asking(solution, spot, function, parameter.arg, followed)), ""
         there = names.resolvers.existing(spot.path, solution.programs.of(spot.path))
         if chosen or there is not None:
-            whole = handing.said_by_all(names, function, spot.path, parameter.arg)
-            if whole:
-                return Fix(tuple(whole)), ""
             said = handing.said(names, function, spot.path, parameter.arg)
             if there is not None and there.code.partition(".")[0] == parameter.arg:
                 there = None  # the parameter hides it
+            if there is not None and "." in there.code and not there.imports:
+                # A module that is imported above has it by then.
+                if all(each.get("value") == there.code for each in said):
+                    return fix(there, edit(solution, spot, "replace", code=there.code)), ""
+            if said and handing.are_all(names, function):
+                return Fix(tuple(said)), ""
             if said or there is not None:
                 # Others may call it, too, and None is no device.
                 asked = choice.edits[0].get("code").format(solution.code(spot))
                 imports = choice.imports
-                if there is not None and "." in there.code and not there.imports:
-                    # A module that is imported above has it by then.
-                    if all(each.get("value") == there.code for each in said):
-                        return fix(there, edit(solution, spot, "replace", code=there.code)), ""
                 if there is not None:
                     asked, imports = there.code, there.imports
                 edits = [*_asking(solution, spot, function, parameter.arg, asked), *said]
