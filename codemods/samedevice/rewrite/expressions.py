@@ -52,6 +52,7 @@ _BRACKETED = (
 )
 # ... or up to the end of the line.
 _ALONE = (
+    cst.Annotation,
     cst.Assign,
     cst.AnnAssign,
     cst.AugAssign,

@@ -107,7 +107,8 @@ def _none(solution: Solution, spot: Location, parameter: ast.arg) -> DeviceExpre
     if type_ is None or re.search(r"\b(None|Optional|Any)\b", ast.unparse(type_)):
         return DeviceExpression("")
     place = Location(spot.path, type_)
-    if _writes_unions(solution.programs.tree(spot.path)):
+    text = any(isinstance(part, ast.Constant) for part in ast.walk(type_))  # `"str" | None` fails
+    if _writes_unions(solution.programs.tree(spot.path)) and not text:
         return DeviceExpression("", edits=(edit(solution, place, "replace", code="{} | None"),))
     change = edit(solution, place, "replace", code="Optional[{}]")
     return DeviceExpression("", edits=(change,), imports=(Import(spot.path, "typing", "Optional"),))
