@@ -62,7 +62,7 @@ def followed(asked: Asked) -> DeviceExpression | None:
             and not names.reach.is_made_of(asked.moved, each, asked.scope)
         ]
         # What it was made of is where it is already, perhaps; what it meets is meant.
-        made_of = _made_of(asked.scope.node, asked.moved)
+        made_of = set() if asked.is_made else _made_of(asked.scope.node, asked.moved)
         name = min(known, key=lambda each: each.split("[")[0] in made_of, default="")
     if not name:
         return None
@@ -103,7 +103,9 @@ def handed_in(asked: Asked) -> DeviceExpression | None:
         return None
     without = _bare_names(asked.spot.node) if asked.is_made else asked.moved  # perhaps arrays
     for name in inputs(asked.names, asked.scope):
-        if name.split("[")[0] not in without | asked.moved_here:
+        if name.split("[")[0] in without | asked.moved_here:
+            continue
+        if not asked.names.reach.is_made_of(asked.moved, name, asked.scope):
             return DeviceExpression(f"{name}.device")
     return None
 

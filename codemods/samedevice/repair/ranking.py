@@ -30,12 +30,12 @@ RANKING: tuple[Source, ...] = (
     named.planned,
     own_object.declared,
     spoken.elsewhere,
-    # what the value meets in the function
+    # what the value meets in the function: its inputs, and then what it makes itself
+    at_hand.likely,
+    at_hand.handed_in,
     at_hand.met_next,
     own_object.of_parameters,
-    at_hand.handed_in,
     processes.own_device,
-    at_hand.likely,
     at_hand.called_with,
     # what the callers can say, through a new parameter
     handing.parameter,
