@@ -80,14 +80,17 @@ def _made_of(function: ast.AST, names: Collection[str]) -> set[str]:
 
 
 def _of_all(asked: Asked) -> str:
-    """Return the tensor that a creation follows: one that it meets; else, of several, the one that
-    others follow which its function creates."""
+    """Return the tensor that a creation follows: one that it meets, or stands beside; else, of
+    several, the one that others follow which its function creates."""
     names, func = asked.names, asked.scope.func
     known, met = names.reach.followable(asked.group)
     if len(known) < 2 or func is None:
         return known[0] if known else ""
     others = [names.reach.followable(each) for each in names.creations_in.get(func.node, ())]
     said = Counter(name for _, near in others for name in near)
+    around = names.solution.statement_of(asked.spot)
+    beside = {n.id for n in ast.walk(around or asked.spot.node) if isinstance(n, ast.Name)}
+    met = met or [name for name in known if name.partition("[")[0] in beside]
     return min(met or known, key=lambda name: (-said[name], known.index(name)))
 
 
