@@ -86,8 +86,10 @@ def _of_all(asked: Asked) -> str:
     known, met = names.reach.followable(asked.group)
     if len(known) < 2 or func is None:
         return known[0] if known else ""
-    others = [names.reach.followable(each) for each in names.creations_in.get(func.node, ())]
-    said = Counter(name for _, near in others for name in near)
+    if func.node not in names.met_in:
+        others = (names.reach.followable(each) for each in names.creations_in.get(func.node, ()))
+        names.met_in[func.node] = Counter(name for _, near in others for name in near)
+    said = names.met_in[func.node]
     around = names.solution.statement_of(asked.spot)
     beside = {n.id for n in ast.walk(around or asked.spot.node) if isinstance(n, ast.Name)}
     met = met or [name for name in known if name.partition("[")[0] in beside]
