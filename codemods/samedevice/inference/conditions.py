@@ -26,6 +26,7 @@ from samedevice.inference.values import (
     Tensor,
     Value,
 )
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -139,7 +140,20 @@ def is_switch(test: ast.expr, value: Value, scope: Scope) -> bool:
             return isinstance(value, Const) and not told  # the call that made it says what it is
     if isinstance(test, ast.Name) and isinstance(value, Const) and value.value is None:
         return _is_global(test.id, scope)  # what a call leaves out is no switch
+    if is_given(test, scope):
+        return False  # each call says what it is
     return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)
+
+
+def is_given(test: ast.expr, scope: Scope) -> bool:
+    """Tell whether a test asks a parameter of the function whose code it is in."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return is_given(inner, scope)
+        case ast.Name(id=name):
+            func = scope.function()
+            return func is not None and name in syntax.parameters(func.node)
+    return False
 
 
 def _is_global(name: str, scope: Scope) -> bool:
