@@ -339,9 +339,7 @@ class LengthsRead(HostDemand):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Operand(Site):
-    """An expression is looked at by itself. `creates`: a library's function makes its value."""
-
-    creates: bool = False
+    """An expression is looked at by itself."""
 
 
 # -- what only some machines or versions have -------------------------------------------------

@@ -49,6 +49,11 @@ class InReach:
 
     def follow(self, group: SiteGroup) -> str | None:
         """Return the expression of a device that every evaluation of this place can follow."""
+        known = next(iter(self.followable(group)), None)
+        return f"{known}.device" if known is not None else None
+
+    def followable(self, group: SiteGroup) -> list[str]:
+        """Return the tensors that every evaluation of a place can follow, the nearest first."""
         common: list[str] | None = None
         certain: set[str] = set()
         looked_at = [
@@ -85,7 +90,7 @@ class InReach:
             spoken = {n.id for n in syntax.walk(group.spot.node) if isinstance(n, ast.Name)}
             spare = optional(group.first.scope)
             usable.sort(key=lambda name: (name in spare, name not in spoken, name not in near))
-        return f"{self.member(usable[0], group.first.scope)}.device" if usable else None
+        return [self.member(name, group.first.scope) for name in usable]
 
     def _other_type(self, name: str, group: SiteGroup) -> bool:
         """Tell whether some evaluation of a place has a name for what is no tensor."""

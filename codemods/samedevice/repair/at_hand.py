@@ -1,16 +1,27 @@
-"""Tensors that say where a new one belongs: what it takes its type or its shape from, and what it
-meets next."""
+"""The device of a tensor at hand: of what callers hand in, of what a new one takes its type or its
+shape from, and of what it meets next."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
+from samedevice.finding import DeviceExpression
 from samedevice.inference import Solution
-from samedevice.inference.nodes import Location
+from samedevice.inference.events import Built, Creation
+from samedevice.inference.nodes import Location, Place
+from samedevice.inference.reach import optional
+from samedevice.inference.values import UNKNOWN, Doubt, Tensor, Value, surely_tensor
 from samedevice.reading import syntax
+from samedevice.repair import resolvers, spoken
+from samedevice.repair.asked import Asked, inputs, value_names
 from samedevice.repair.imports import Imports
+
+if TYPE_CHECKING:
+    from samedevice.repair.devices import DeviceNames
 
 #: Methods between a tensor that is made and the one that is meant.
 _MOVES = frozenset(("cuda", "to", "type"))
@@ -23,6 +34,169 @@ _OF_NUMBERS = frozenset(
     )
 )  # fmt: skip
 _SHAPES = frozenset(("ndim", "new_zeros", "permute", "shape", "unsqueeze", "view"))
+#: Methods that tensors have, and neither arrays nor modules.
+_TENSORS_ONLY = frozenset(
+    (
+        "size", "unsqueeze", "permute", "contiguous", "detach", "expand", "expand_as", "new_zeros",
+        "mul_", "div_", "add_", "sub_", "copy_", "masked_fill", "masked_fill_", "index_select",
+    )
+)  # fmt: skip
+
+
+def followed(asked: Asked) -> DeviceExpression | None:
+    """Return the device of the tensor that callers hand in, which the value is to follow.
+
+    Not that of one which the function moves itself: it says nothing about where that is.
+    """
+    names, name = asked.names, ""
+    if asked.kind == "creation":
+        name = _of_all(asked)
+        if name in asked.moved_here:
+            return None
+    elif asked.follows and (names.reach.in_module(asked.scope) or not asked.moved):
+        elsewhere = asked.moved | asked.moved_here
+        known = [
+            each
+            for each in names.reach.followed(asked.scope)
+            if each.split("[")[0] not in elsewhere
+            and not names.reach.is_made_of(asked.moved, each, asked.scope)
+        ]
+        # What it was made of is where it is already, perhaps; what it meets is meant.
+        made_of = set() if asked.is_made else _made_of(asked.scope.node, asked.moved)
+        name = min(known, key=lambda each: each.split("[")[0] in made_of, default="")
+    if not name:
+        return None
+    return DeviceExpression(spoken.named(names.programs, asked.spot, f"{name}.device"))
+
+
+def _made_of(function: ast.AST, names: Collection[str]) -> set[str]:
+    """Return the names of which a function computes what some names stand for."""
+    found: set[str] = set()
+    for node in syntax.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in names:
+                found |= value_names(value)
+    return found - set(names)
+
+
+def _of_all(asked: Asked) -> str:
+    """Return the tensor that a creation follows: of several, the one that most of those which its
+    function creates can follow."""
+    names, func = asked.names, asked.scope.func
+    known = names.reach.followable(asked.group)
+    if len(known) < 2 or func is None:
+        return known[0] if known else ""
+    others = (names.reach.followable(each) for each in names.creations_in.get(func.node, ()))
+    firsts = Counter(each[0] for each in others if each)
+    order = syntax.parameters(func.node)
+    return min(known, key=lambda name: (-firsts[name], _order(order, name)))
+
+
+def _order(parameters: Sequence[str], name: str) -> int:
+    name = name.partition("[")[0]
+    return parameters.index(name) if name in parameters else len(parameters)
+
+
+def handed_in(asked: Asked) -> DeviceExpression | None:
+    """Return the device of a tensor that every caller hands in from the device."""
+    if asked.kind != "operand" or not asked.follows:
+        return None
+    without = _bare_names(asked.spot.node) if asked.is_made else asked.moved  # perhaps arrays
+    for name in inputs(asked.names, asked.scope):
+        if name.split("[")[0] in without | asked.moved_here:
+            continue
+        if not asked.names.reach.is_made_of(asked.moved, name, asked.scope):
+            return DeviceExpression(f"{name}.device")
+    return None
+
+
+def called_with(asked: Asked) -> DeviceExpression | None:
+    """Return the device of what every caller hands in, and a module that is built here is called
+    with, or handed on with."""
+    match asked.names.solution.statement_of(asked.spot):
+        case ast.Assign(targets=[ast.Name(id=made)], value=value) if is_chain(
+            value, asked.spot.node
+        ):
+            pass
+        case _:
+            return None
+    if not (isinstance(asked.first, Built) and asked.chooses and asked.scope.func is not None):
+        return None
+    beside: set[str] = set()
+    for node in syntax.walk(asked.scope.node):
+        if isinstance(node, ast.Call):
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            said = {each.id for each in (node.func, *given) if isinstance(each, ast.Name)}
+            beside |= said if made in said else set()
+    known = inputs(asked.names, asked.scope)
+    name = next((name for name in known if name in beside and name not in asked.moved_here), "")
+    return DeviceExpression(f"{name}.device") if name else None
+
+
+def likely(asked: Asked) -> DeviceExpression | None:
+    """Return the device of a parameter of which nothing is known but what the function does."""
+    func = asked.scope.func
+    if not asked.chooses or func is None or func.cls is not None:
+        return None
+    if isinstance(func.node, ast.Lambda):
+        return None
+    spare = optional(asked.scope) | asked.moved_here
+    for name in asked.first.unknown:
+        if name in spare or any(name not in site.unknown for site in asked.group.sites):
+            continue
+        for node in syntax.walk(func.node):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=known), attr=attr)):
+                    if known == name and attr in _TENSORS_ONLY:
+                        return DeviceExpression(f"{name}.device")
+    return None
+
+
+def met_next(asked: Asked) -> DeviceExpression | None:
+    """Return the device of the tensor that a creation takes its type or its shape from, or
+    that it meets next.
+
+    What that is is known, or can be seen of its use, where a device would be defined else. Of two
+    that are created and meet, neither says where the other belongs.
+    """
+    if not asked.follows:
+        return None
+    names, spot, scope = asked.names, asked.spot, asked.scope
+    only_certain = _would_define(asked)
+    scopes = names.interpreter.all_scopes.get(scope.node, [scope])
+    described = list(described_by(spot.node, scope.node))
+    beside = _at_once(names.solution, spot) if asked.kind == "creation" else ()
+    for name, certain in (*described, *beside, *met_by(names.solution, spot)):
+        held = [each.lookup(name) for each in scopes]
+        if (name, certain) not in described and any(map(_is_created, held)):
+            continue
+        if only_certain and not (certain and scope.func is not None):
+            continue
+        if all(_is_there(names, value) or certain and _may_be(names, value) for value in held):
+            return DeviceExpression(f"{name}.device")
+    return None
+
+
+def _would_define(asked: Asked) -> bool:
+    """Tell whether a file has no device to name but one that would be defined in it."""
+    if asked.module is not None:
+        return False
+    last = resolvers.shared(asked)
+    return last is not None and any(each.module is None for each in last.resolvers)
+
+
+def _may_be(names: DeviceNames, value: Value | None) -> bool:
+    """Tell whether a value may be a tensor on the device, as far as is known."""
+    known = isinstance(value, Tensor) and value.doubt is not Doubt.OTHER
+    on_cpu = isinstance(value, Tensor) and names.solution.place(value.node) is Place.HOST
+    return value is UNKNOWN or known and not on_cpu
+
+
+def _is_there(names: DeviceNames, value: Value | None) -> bool:
+    """Tell whether a value is a tensor on the device; `None` is none that has a shape."""
+    return (
+        isinstance(value, Tensor) and surely_tensor(value) and names.solution.on_device(value.node)
+    )
 
 
 def described_by(node: ast.AST, around: ast.AST) -> Iterator[tuple[str, bool]]:
@@ -57,6 +231,16 @@ def described_by(node: ast.AST, around: ast.AST) -> Iterator[tuple[str, bool]]:
                 yield name, False
 
 
+def _at_once(solution: Solution, spot: Location) -> Iterator[tuple[str, bool]]:
+    """Yield the name that what is made at a place meets where it is made: `torch.ones(n) * x`."""
+    end = solution.chain_end(spot)
+    match solution.programs.parents(end.path).get(end.node):
+        case ast.BinOp(left=left, right=right):
+            other = right if left is end.node else left
+            if isinstance(other, ast.Name):
+                yield other.id, False
+
+
 def met_by(solution: Solution, spot: Location) -> Iterator[tuple[str, bool]]:
     """Yield the names that what is made at a place meets first, where it is used.
 
@@ -64,7 +248,7 @@ def met_by(solution: Solution, spot: Location) -> Iterator[tuple[str, bool]]:
     """
     statement = solution.statement_of(spot)
     match statement:
-        case ast.Assign(targets=[ast.Name(id=made)], value=value) if _is_chain(value, spot.node):
+        case ast.Assign(targets=[ast.Name(id=made)], value=value) if is_chain(value, spot.node):
             pass
         case _:
             return
@@ -83,7 +267,7 @@ def met_by(solution: Solution, spot: Location) -> Iterator[tuple[str, bool]]:
             return  # another path may lead there
 
 
-def _is_chain(value: ast.AST, made: ast.AST) -> bool:
+def is_chain(value: ast.AST, made: ast.AST) -> bool:
     """Tell whether a value is what is made, and what its methods give."""
     while value is not made:
         if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)):
@@ -116,3 +300,25 @@ def _beside(node: ast.AST, made: str, names: dict[str, str]) -> Iterator[tuple[s
                 value = value.func.value
             if name == made and isinstance(value, ast.Name):
                 yield value.id, False
+
+
+def _is_created(value: Value | None) -> bool:
+    return isinstance(value, Tensor) and isinstance(value.site, Creation)
+
+
+def _bare_names(node: ast.AST) -> set[str]:
+    """Return the names of which an operand uses the values, and not only an attribute.
+
+    What `zeros_like` and its kin take is a tensor.
+    """
+    found: set[str] = set()
+    queue = [node]
+    while queue:
+        node = queue.pop()
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("_like"):
+            queue += [node.func, *node.args[1:], *(keyword.value for keyword in node.keywords)]
+        elif not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+            queue += ast.iter_child_nodes(node)
+    return found

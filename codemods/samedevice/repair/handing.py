@@ -13,33 +13,43 @@ from samedevice.finding import DeviceExpression, Edit
 from samedevice.inference.events import Built, Kept, ModuleMade, ModuleMoved
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Func, Instance, Scope
-from samedevice.inference.programs import is_main
+from samedevice.inference.programs import Programs, is_main
 from samedevice.inference.reach import may_be_none
-from samedevice.inference.sites import SiteGroup
 from samedevice.inference.uncalled import OF_MODULES
 from samedevice.inference.values import FunctionNode, Tensor, Value
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
+from samedevice.repair.asked import Asked, inputs
 from samedevice.repair.resolvers import edited
 
 if TYPE_CHECKING:
     from samedevice.repair.devices import DeviceNames
 
 
-def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
+def parameter(asked: Asked) -> DeviceExpression | None:
+    """Return what callers say, where the device of the program may be meant."""
+    return handed(asked) if asked.chooses else None
+
+
+def handed(asked: Asked) -> DeviceExpression | None:
     """Hand the function of a place the device that its callers have, where it can import none.
 
     Only where every call is known and can name the device: for a helper of another file, or of a
     program in which each process has a device of its own or somebody chooses it; for a method or
     constructor in such a program alone, any other gets a device of its own.
     """
+    names, group = asked.names, asked.group
     func = group.first.scope.function()
     if func is None or isinstance(func.node, ast.Lambda):
         return None
     path = func.scope.path
     around = func.cls.scope if func.cls is not None else func.scope
     there = names.resolvers.existing(path, names.programs.of(path))
-    if around.outer is not None or there is not None and not names.is_of_main(there.code, func):
+    if (
+        around.outer is not None
+        or there is not None
+        and not is_of_main(names.programs, there.code, func)
+    ):
         return None
     if "device" in {a.arg for a in ast.walk(func.node.args) if isinstance(a, ast.arg)}:
         return None
@@ -63,6 +73,32 @@ def handed(names: DeviceNames, group: SiteGroup) -> DeviceExpression | None:
     if not edits:
         return None
     return known or DeviceExpression("device", edits=tuple(dict.fromkeys(edits)))
+
+
+def is_of_main(programs: Programs, code: str, func: Func | None) -> bool:
+    """Tell whether a function would use an object that only `__main__` makes."""
+    if func is None or _is_in_main(programs, func):
+        return False
+    return code.partition(".")[0] in _bound_in_main(programs.tree(func.scope.path))
+
+
+def _is_in_main(programs: Programs, func: Func) -> bool:
+    """Tell whether a function is defined under `if __name__ == "__main__":` itself."""
+    parents = programs.parents(func.scope.path)
+    node: ast.AST | None = func.node
+    while node is not None:
+        if isinstance(node, ast.stmt) and is_main(node):
+            return True
+        node = parents.get(node)
+    return False
+
+
+@syntax.per_node
+def _bound_in_main(tree: ast.Module) -> set[str]:
+    """Return the names that a file binds for its own script alone."""
+    main = [part for part in tree.body if is_main(part)]
+    others = [part for part in tree.body if not is_main(part)]
+    return _bound(syntax.walk_all(main)) - _bound(syntax.walk_all(others))
 
 
 def _would_choose(names: DeviceNames, path: str) -> bool:
@@ -377,7 +413,7 @@ def followed(names: DeviceNames, function: FunctionNode) -> str:
     scopes = names.interpreter.all_scopes.get(function, ())
     if not scopes or any(scope.call is None for scope in scopes):
         return ""
-    name = next(names.reach.followed(scopes[0], everywhere=True), "")
+    name = next(iter(inputs(names, scopes[0])), "")
     return f"{name}.device" if name else ""
 
 
@@ -394,6 +430,27 @@ def said(names: DeviceNames, function: FunctionNode, path: str, parameter: str) 
     if not called:
         return []
     return _at_calls(names, function, path, called, True, parameter) or []
+
+
+def is_always_given(names: DeviceNames, function: FunctionNode, parameter: str) -> bool:
+    """Tell whether all calls that there can be give a parameter: nobody gets its default."""
+    scopes = names.interpreter.all_scopes.get(function, ())
+    calls = [scope.call.node if scope.call is not None else None for scope in scopes]
+    given = (
+        isinstance(call, ast.Call) and _gives(call, function, parameter, scope.func)
+        for call, scope in zip(calls, scopes, strict=True)
+    )
+    return bool(calls) and all(given) and are_all(names, function)
+
+
+def are_all(names: DeviceNames, function: FunctionNode) -> bool:
+    """Tell whether nobody can call a function but the calls that are seen."""
+    scopes = names.interpreter.all_scopes.get(function, ())
+    func = next((scope.func for scope in scopes if scope.func is not None), None)
+    if func is None or isinstance(func.node, ast.Lambda):
+        return False
+    called = _called(names, func)
+    return bool(called) and _are_all_seen(names, func, called)
 
 
 def _at_calls(

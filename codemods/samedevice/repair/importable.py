@@ -61,6 +61,7 @@ class Importable:
         self._start_of: dict[str, _Start] = {}
         self._built: dict[str, bool] = {}
         self._styles: dict[frozenset[str], bool] = {}
+        self._roots: dict[str, str | None] = {}
 
     def module_name(self, path: str, target: str) -> str | None:
         """Return how a file can import another one, which need not exist; None if it cannot."""
@@ -95,6 +96,23 @@ class Importable:
     def is_installed(self, path: str) -> bool:
         """Tell whether a file is a part of a package that others install, and import."""
         return self.project.is_package(path) and self._is_built(self._above(path))
+
+    def root(self, folder: str) -> str | None:
+        """Return the folder from which the files of another one name each other, as a package.
+
+        `from attacks.base import Base` in `attacks/fast.py`: nobody searches `attacks` itself. None
+        where they do not.
+        """
+        if folder not in self._roots:
+            shown = {
+                root
+                for path in self.project.sources
+                if folder and _folder(path) == folder
+                for root, top in self._read(path).always
+                if _is_in(folder, posixpath.join(root, top))
+            }
+            self._roots[folder] = min(shown, key=len, default=None)
+        return self._roots[folder]
 
     def _candidates(self, path: str) -> Iterator[str]:
         shown = self._read(path)
@@ -169,7 +187,8 @@ class Importable:
         folders = {folder for folder, _ in shown if not self._is_built(folder)}
         above = self._above(path)
         if not self.project.is_package(path):
-            folders.add(_folder(path))
+            root = None if own.is_script else self.root(_folder(path))
+            folders.add(_folder(path) if root is None else root)
         elif own.relative or not own.is_script:
             folders.add(above)  # with -m, or by whoever imports the package
         elif above not in folders:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import posixpath
 
 from samedevice.finding import Import
 from samedevice.inference import Solution
@@ -70,6 +71,14 @@ class Imports:
     def module_name(self, path: str, target: str) -> str | None:
         """Return how a file of the project imports another one; None if that cannot be told."""
         return self._importable.module_name(path, target)
+
+    def root(self, folder: str) -> str:
+        """Return the folder in which a module for some files of a folder belongs: there, or where
+        they are named from."""
+        if self.project.is_package(posixpath.join(folder, "module")):
+            return folder
+        root = self._importable.root(folder)
+        return folder if root is None else root
 
     def held_as(self, path: str, target: str) -> str:
         """Return the name by which a file has another one, as a module, from its first statements

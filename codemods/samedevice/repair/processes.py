@@ -6,20 +6,46 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from samedevice.finding import Edit, Verb
+from samedevice.finding import DeviceExpression, Edit, Verb
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Scope
 from samedevice.inference.sites import Site
-from samedevice.inference.values import ProcessIndex
+from samedevice.inference.values import Device, ProcessIndex
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference import Solution
     from samedevice.reading.syntax import Parents
+    from samedevice.repair.asked import Asked
     from samedevice.repair.devices import DeviceNames
 
 _NAMES = ("device", "process_device", "rank_device")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def own_device(asked: Asked) -> DeviceExpression | None:
+    """Return the name of this process's device, outside of modules."""
+    return device_of(asked.names, asked.site) if asked.module is None else None
+
+
+def device_of(names: DeviceNames, site: Site) -> DeviceExpression | None:
+    """Return the name of this process's device at a place, to be defined where there is none.
+
+    None where nothing at the place says which process it is.
+    """
+    for code, value, _ in site.devices:
+        if isinstance(value, Device) and value.rank is not None and not value.partial:
+            return DeviceExpression(code, text=value.text)
+    ranks = {code: v for code, v, _ in site.devices if isinstance(v, ProcessIndex)}
+    for scope in names.interpreter.all_scopes.get(site.scope.node, ()):
+        for code, value in scope.names.items():  # in another evaluation
+            if isinstance(value, ProcessIndex) and value.device is not None:
+                ranks[code] = value
+    for code, rank in sorted(ranks.items(), key=lambda pair: not pair[0].startswith("self.")):
+        found = definition(names, code, rank, site)
+        if found is not None:
+            return DeviceExpression(found[0], edits=found[1])
+    return None
 
 
 def definition(

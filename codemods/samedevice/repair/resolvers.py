@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from samedevice.finding import DeviceExpression, Import, Resolver
 from samedevice.inference import Solution
@@ -25,10 +26,14 @@ from samedevice.inference.events import (
     Produced,
 )
 from samedevice.inference.nodes import Place
+from samedevice.inference.objects import Scope
 from samedevice.inference.sites import Site, SiteGroup
 from samedevice.inference.values import Device
 from samedevice.reading import syntax
 from samedevice.repair.imports import Imports
+
+if TYPE_CHECKING:
+    from samedevice.repair.asked import Asked
 
 #: Names of files that exist for others to import from.
 _SHARED_NAMES = re.compile(
@@ -92,7 +97,8 @@ class Resolvers:
         if len(needs_device) == 1 or self.programs.hides_gpus(program):
             return DeviceExpression(name, (Resolver(path, name, gpu=gpu),))
         # Files with a device of their own may want this one, too, where they have no other.
-        for folder in (_common_folder(users), *sorted(self._packages(needs_device))):
+        common = self.imports.root(_common_folder(users))
+        for folder in (common, *sorted(self._packages(needs_device))):
             module_path = posixpath.join(folder, "device.py") if folder else "device.py"
             module = self.imports.module_name(path, module_path)
             if module is None or module_path in self.project.sources:
@@ -367,6 +373,34 @@ class Resolvers:
             (DeviceExpression(n) for n, value, _ in site.devices if self.reach.is_central(value)),
             None,
         )
+
+
+def shared(asked: Asked) -> DeviceExpression | None:
+    """Return the program's own name for its device, with what brings it into the file.
+
+    None where other callers hand tensors in, or test with what is on the CPU: they decide where
+    such a function computes.
+    """
+    names = asked.names
+    if not asked.chooses or names.reach.is_tested(asked.first.scope):
+        return None
+    name = _unhidden(names.resolvers.resolver(edited(asked.first)), asked.first)
+    if name is not None and asked.kind == "operand" and (name.resolvers or name.imports):
+        sure = [code for code, node in asked.first.tensors if names.solution.is_tensor(node)]
+        if any(code.split("[")[0] not in asked.moved for code in sure):
+            return None
+    return name
+
+
+def _unhidden(name: DeviceExpression | None, site: Site) -> DeviceExpression | None:
+    """Return a file's name for the device, None where a function uses it for a value of its
+    own."""
+    scope: Scope | None = site.scope
+    while name is not None and scope is not None and scope.func is not None:
+        if name.code in scope.names:
+            return None  # it is bound after this place, or else it would be known
+        scope = scope.outer
+    return name
 
 
 def edited(site: Site) -> str:

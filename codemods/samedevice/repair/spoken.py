@@ -7,11 +7,24 @@ and has a device.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
-from samedevice.inference.nodes import Location
+from samedevice.finding import DeviceExpression
+from samedevice.inference.nodes import ON_DEVICE, Location
+from samedevice.inference.objects import Class, Instance
 from samedevice.inference.programs import Programs
+from samedevice.inference.reach import may_be_none, optional
+from samedevice.inference.sites import Site
+from samedevice.inference.values import UNKNOWN, Device, Tensor, Value
 from samedevice.reading import syntax
+from samedevice.repair import words
+from samedevice.repair.asked import Asked
+from samedevice.repair.named import is_of_a_part
+
+if TYPE_CHECKING:
+    from samedevice.repair.devices import DeviceNames
 
 _BLOCKS = ("body", "orelse", "finalbody")
 #: The devices that a statement puts something on, and its line.
@@ -19,6 +32,146 @@ _Said = tuple[int, list[str]]
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 #: What may leave out a part of itself.
 _PERHAPS = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension)
+
+
+def given(asked: Asked) -> DeviceExpression | None:
+    """Return the parameter of a function that every call gives the central device."""
+    func, reach = asked.scope.func, asked.names.reach
+    if asked.kind != "creation" or func is None or isinstance(func.node, ast.Lambda):
+        return None
+    if reach.builds(asked.scope):
+        return None
+    known = [
+        {code: value for code, value, _ in site.devices if reach.is_central(value)}
+        for site in asked.group.sites
+    ]
+    left_out = optional(asked.scope)
+    for name in syntax.parameters(func.node):
+        values = [devices.get(name) for devices in known]
+        if not words.is_device(func.node, name):
+            continue
+        if name not in left_out and all(isinstance(v, Device) and v.resolved for v in values):
+            text = any(v.text for v in values if isinstance(v, Device))
+            return DeviceExpression(name, text=text)
+    return None
+
+
+def above(asked: Asked) -> DeviceExpression | None:
+    """Return the device of a value that the function has put something on before."""
+    if not asked.follows:
+        return None
+    names, site, scope = asked.names, asked.first, asked.scope
+    scopes, absent = names.interpreter.all_scopes.get(scope.node, [scope]), may_be_none(scope)
+    for code in spoken(names.programs, asked.spot, asked.moved):
+        if "." in code:
+            usable = _holds(names, code, site)
+        else:
+            held = [one.lookup(code) for one in scopes]
+            usable = code not in absent and not any(_is_elsewhere(names, each) for each in held)
+        if usable:
+            return as_said(names, code, site)
+    return None
+
+
+def _holds(names: DeviceNames, code: str, site: Site) -> bool:
+    """Tell whether an attribute may be the central device, as far as is known of its owner."""
+    scopes = names.interpreter.all_scopes.get(site.scope.node, [site.scope])
+    held = [one.lookup(code.partition(".")[0]) for one in scopes]
+    if any(isinstance(value, (Instance, Class)) for value in held):
+        known = (value for name, value, _ in site.devices if name == code)
+        return any(map(names.reach.is_central, known))
+    places = {names.solution.place(v.node) for v in held if isinstance(v, Tensor)}
+    return not places or not places.isdisjoint(ON_DEVICE)
+
+
+def elsewhere(asked: Asked) -> DeviceExpression | None:
+    """Return the device that the function puts things on, in whichever line, as it was given it.
+
+    It is a parameter, or what one has; the function asks nothing of it, and never sets it.
+    """
+    home = asked.names.programs.function_of(asked.spot)
+    if home is None or asked.itself or asked.kind == "operand" and not asked.follows:
+        return None
+    names, site, absent = asked.names, asked.first, may_be_none(asked.scope)
+    parameters = syntax.parameters(home)
+    for code in _said_in(home):
+        root = code.partition(".")[0]
+        if root not in parameters or root in absent or root in asked.moved:
+            continue
+        if "." not in code or site.in_constructor and root == "self":
+            continue
+        if _holds(names, code, site):
+            return as_said(names, code, site)
+    return None
+
+
+@syntax.per_node
+def _said_in(home: ast.AST) -> list[str]:
+    """Return the devices of what a function is given, on which it puts something.
+
+    Those that it says most come first.
+    """
+    said: Counter[str] = Counter()
+    changed = set(_bound(home))
+    for node in syntax.walk(home):
+        if isinstance(node, ast.Call):
+            said.update(_devices(node))
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            changed.add(ast.unparse(node))
+        if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)):
+            changed.update(_asked_about(node.test))
+    return [
+        code
+        for code, _ in said.most_common()
+        if code not in changed and code.partition(".")[0] not in changed
+    ]
+
+
+def _asked_about(test: ast.expr) -> Iterator[str]:
+    """Yield what a test asks about as a whole: `x`, not `x.shape`."""
+    queue: list[ast.AST] = [test]
+    while queue:
+        node = queue.pop()
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            yield ast.unparse(node)
+        else:
+            queue += ast.iter_child_nodes(node)
+
+
+def own(asked: Asked) -> DeviceExpression | None:
+    """Return the variable of the function itself that stands for the device."""
+    if asked.kind != "operand" or not asked.follows:
+        return None
+    names, site = asked.names, asked.first
+    parameters = syntax.parameters(site.scope.func.node) if site.scope.func is not None else ()
+    for code, value, is_global in site.devices:
+        if isinstance(value, Device) and not (is_global or "." in code or code in parameters):
+            if value.planned is None and code in site.scope.names:
+                if not value.of_value and names.reach.is_central(value):
+                    if not is_of_a_part(names, code, site.spot):
+                        return DeviceExpression(code, text=value.text)
+    return None
+
+
+def as_said(names: DeviceNames, code: str, site: Site) -> DeviceExpression:
+    """Return a device as a place names it: a text, unless all that arrives is a `torch.device`.
+
+    What is not known may be a text as well.
+    """
+    scopes = names.interpreter.all_scopes.get(site.scope.node, [site.scope])
+    held = [one.lookup(code.partition(".")[0]) for one in scopes]
+    if "." in code and not all(isinstance(value, Tensor) for value in held):
+        held = [value for name, value, _ in site.devices if name == code]
+    devices = [value for value in held if not (isinstance(value, Tensor) and "." in code)]
+    known = all(isinstance(value, Device) and not value.text for value in devices)
+    return DeviceExpression(code, text=not (held and known))
+
+
+def _is_elsewhere(names: DeviceNames, value: Value | None) -> bool:
+    """Tell whether what a function calls `device` may be another one than the central one."""
+    if isinstance(value, Device):
+        return not names.reach.is_central(value) or value.planned is not None
+    return value is not UNKNOWN
 
 
 def spoken(programs: Programs, spot: Location, without: Collection[str]) -> Iterator[str]:
@@ -104,11 +257,10 @@ def _devices(call: ast.Call) -> Iterator[str]:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "to" and call.args:
         given.append(call.args[0])
     for each in given:
-        match each:
-            case ast.Name(id=name) if name.lower() == "device":
-                yield name
-            case ast.Attribute(value=ast.Name(), attr="device"):
-                yield ast.unparse(each)
+        said = syntax.dotted(each)
+        last = said.rpartition(".")[2].lower()
+        if last == "device" or "." in said and "device" in last and not words.part_of(last):
+            yield said
 
 
 @syntax.per_node

@@ -413,7 +413,7 @@ class _Editor(cst.CSTTransformer):
             case "replace":
                 return expressions.replace(node, edit.get("code"), parent)
             case "method":
-                return expressions.method(node, edit.get("code"))
+                return expressions.method(node, edit.get("code"), parent)
         raise Refused(f"unknown verb {edit.verb!r}")
 
     def _parameter(

@@ -52,6 +52,7 @@ _BRACKETED = (
 )
 # ... or up to the end of the line.
 _ALONE = (
+    cst.Annotation,
     cst.Assign,
     cst.AnnAssign,
     cst.AugAssign,
@@ -131,11 +132,32 @@ def _stands_alone(node: cst.BaseExpression) -> bool:
     return True
 
 
-def method(node: cst.BaseExpression, code: str) -> cst.BaseExpression:
-    """Append `code`, such as ".to(device)", to an expression."""
+def method(node: cst.BaseExpression, code: str, parent: cst.CSTNode) -> cst.BaseExpression:
+    """Append `code`, such as ".to(device)", to an expression; in a chain with a call on each line,
+    on a line of its own."""
     if not node.lpar and (not isinstance(node, _ATOMS) or isinstance(node, cst.Integer)):
         node = _enclose(node, node)
-    return _fill(parse(_HOLE + code), node, fitted=True)
+    called = _fill(parse(_HOLE + code), node, fitted=True)
+    line = _own_line(node, parent)
+    if line is None or not isinstance(called, cst.Call):
+        return called
+    assert isinstance(called.func, cst.Attribute)
+    dot = called.func.dot.with_changes(whitespace_before=line)
+    return called.with_changes(func=called.func.with_changes(dot=dot))
+
+
+def _own_line(
+    node: cst.BaseExpression, parent: cst.CSTNode
+) -> cst.BaseParenthesizableWhitespace | None:
+    """Return what stands before the dot of each call of a chain with one on each line, or None."""
+    before = []
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and not node.lpar:
+        before.append(node.func.dot.whitespace_before)
+    if isinstance(parent, cst.Attribute):
+        before.append(parent.dot.whitespace_before)
+    if not before or not all(isinstance(each, cst.ParenthesizedWhitespace) for each in before):
+        return None
+    return before[0]
 
 
 def replace(node: cst.BaseExpression, code: str, parent: cst.CSTNode) -> cst.BaseExpression:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from samedevice.finding import Edit, Finding, Fix, Import, Resolver
-from samedevice.inference.events import Creation, Move, Shared, is_bare
+from samedevice.inference.events import Creation, Dropped, Move, Shared, is_bare
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Group, SiteGroup
@@ -14,6 +14,7 @@ from samedevice.inference.solution import Solution
 from samedevice.inference.values import Const, Scalar, Unknown
 from samedevice.reading import syntax
 from samedevice.repair import device_names
+from samedevice.repair.at_hand import is_chain
 from samedevice.rules._build import (
     NO_NAME,
     edit,
@@ -121,6 +122,8 @@ def unplaced(solution: Solution, event: type[Creation]) -> Iterator[tuple[Group[
             continue  # rules of their own
         if _is_brought(solution, group.spot) or _is_moved_on(solution, group):
             continue
+        if _is_moved_behind(solution, group.spot):
+            continue
         if _stands_in(solution, group.spot) or goes_nowhere(solution, group.spot):
             continue
         inside = (
@@ -174,6 +177,27 @@ def _is_moved_on(solution: Solution, group: Group[Creation]) -> bool:
             if call.func is attribute:
                 said = ast.unparse(where)
                 return "type" not in said and not said.startswith("torch.")
+    return False
+
+
+def _is_moved_behind(solution: Solution, spot: Location) -> bool:
+    """Tell whether the first thing done with what is made is a move whose result is dropped.
+
+    `x = torch.arange(n).unsqueeze(0)`, `x.to(device)`: that is kept, by a rule of its own.
+    """
+    statement = solution.statement_of(spot)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=made)], value=value) if is_chain(value, spot.node):
+            pass
+        case _:
+            return False
+    for later in solution.programs.parents(spot.path).behind(statement):
+        if any(isinstance(node, ast.Name) and node.id == made for node in syntax.walk(later)):
+            return any(
+                not site.leaf
+                for group in solution.groups_at(Dropped, later)
+                for site in group.sites
+            )
     return False
 
 

@@ -51,14 +51,16 @@ def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix
             said = handing.said(names, function, spot.path, parameter.arg)
             if there is not None and there.code.partition(".")[0] == parameter.arg:
                 there = None  # the parameter hides it
+            if there is not None and "." in there.code and not there.imports:
+                # A module that is imported above has it by then.
+                if all(each.get("value") == there.code for each in said):
+                    return fix(there, edit(solution, spot, "replace", code=there.code)), ""
+            if said and handing.are_all(names, function):
+                return Fix(tuple(said)), ""
             if said or there is not None:
                 # Others may call it, too, and None is no device.
                 asked = choice.edits[0].get("code").format(solution.code(spot))
                 imports = choice.imports
-                if there is not None and "." in there.code and not there.imports:
-                    # A module that is imported above has it by then.
-                    if all(each.get("value") == there.code for each in said):
-                        return fix(there, edit(solution, spot, "replace", code=there.code)), ""
                 if there is not None:
                     asked, imports = there.code, there.imports
                 edits = [*_asking(solution, spot, function, parameter.arg, asked), *said]
@@ -68,6 +70,17 @@ def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix
     asked = choice.edits[0].get("code").format(solution.code(spot))
     edits = _asking(solution, spot, function, parameter.arg, asked)
     return Fix((*edits, *none.edits), imports=(*choice.imports, *none.imports)), ""
+
+
+def is_unused(solution: Solution, spot: Location) -> bool:
+    """Tell whether a place is a parameter's default that no call gets."""
+    parents = solution.programs.parents(spot.path)
+    function = parents.get(parents.get(spot.node) or spot.node)
+    if not isinstance(function, _Function):
+        return False
+    parameter = _of(function.args, spot.node)
+    names = device_names(solution)
+    return parameter is not None and handing.is_always_given(names, function, parameter.arg)
 
 
 def _of(spec: ast.arguments, default: ast.AST) -> ast.arg | None:
@@ -93,8 +106,28 @@ def _none(solution: Solution, spot: Location, parameter: ast.arg) -> DeviceExpre
     type_ = parameter.annotation
     if type_ is None or re.search(r"\b(None|Optional|Any)\b", ast.unparse(type_)):
         return DeviceExpression("")
-    change = edit(solution, Location(spot.path, type_), "replace", code="Optional[{}]")
+    place = Location(spot.path, type_)
+    text = any(isinstance(part, ast.Constant) for part in ast.walk(type_))  # `"str" | None` fails
+    if _writes_unions(solution.programs.tree(spot.path)) and not text:
+        return DeviceExpression("", edits=(edit(solution, place, "replace", code="{} | None"),))
+    change = edit(solution, place, "replace", code="Optional[{}]")
     return DeviceExpression("", edits=(change,), imports=(Import(spot.path, "typing", "Optional"),))
+
+
+@syntax.per_node
+def _writes_unions(tree: ast.Module) -> bool:
+    """Tell whether a file says `X | Y` for types, and never `Optional` or `Union`."""
+    types = [
+        each
+        for node in syntax.walk(tree)
+        for each in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        if isinstance(each, ast.expr)
+    ]
+    said = [part for each in types for part in ast.walk(each)]
+    old = any(isinstance(part, ast.Name) and part.id in ("Optional", "Union") for part in said)
+    return not old and any(
+        isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitOr) for part in said
+    )
 
 
 def _only_a_device(function: ast.AST, name: str) -> bool:

@@ -28,6 +28,7 @@ from samedevice.inference.forced import WORDS, Defaults, Forced, by_default, def
 from samedevice.inference.nodes import Location
 from samedevice.reading import syntax
 from samedevice.rules._build import finding, short
+from samedevice.rules._default import is_unused
 from samedevice.rules._taken_back import is_taken_back
 
 RULE = "cuda-not-judged"
@@ -99,7 +100,9 @@ def rest(solution: Solution, found: Sequence[Finding]) -> Iterator[Finding]:
             spot = Location(path, asked.node)
             span = solution.span(spot)
             lines = range(span.line, span.end_line + 1)
-            if span.line not in split and told.isdisjoint(lines) and _asks(solution, path, asked):
+            if span.line in split or not told.isdisjoint(lines) or is_unused(solution, spot):
+                continue
+            if _asks(solution, path, asked):
                 told.update(lines)
                 yield _left(solution, spot, asked)
 

@@ -91,6 +91,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             and not _number_of_process(solution, group)
             and not _chosen(solution, group.spot)
             and not _compared(solution, group.spot)
+            and not _default.is_unused(solution, group.spot)
         ):
             yield _literal(solution, group)
     for chosen in solution.groups(DeviceChosen):
@@ -800,7 +801,7 @@ def _move(solution: Solution, group: SiteGroup) -> Finding:
     statement = solution.statement_of(group.spot)
     if statement is not None and _moved_on(solution, group.spot):
         repair = Fix((edit(solution, Location(group.spot.path, statement), "delete"),))
-    elif _is_there(solution, group):
+    elif _is_there(solution, group) or _is_typed(solution, group.spot):
         repair = Fix((edit(solution, group.spot, "unwrap"),))
     elif name is not None and _is_refused(solution, group, name):
         unfixed = f"`DataParallel` refuses the CPU beside a GPU, and `{name.code}` may be the CPU"
@@ -855,6 +856,20 @@ def _is_there(solution: Solution, group: SiteGroup) -> bool:
                 and solution.on_device(site.tensor.node)
                 for site in group.sites
             )
+    return False
+
+
+def _is_typed(solution: Solution, spot: Location) -> bool:
+    """Tell whether what is moved gets a type of CUDA's at once: `.cuda().type(torch.cuda.X)`.
+
+    That moves by itself, and says where to.
+    """
+    parents = solution.programs.parents(spot.path)
+    method = parents.get(spot.node)
+    match parents.get(method) if method is not None else None:
+        case ast.Call(func=ast.Attribute(attr="type") as func, args=[kind]) if func is method:
+            said = syntax.dotted(kind)
+            return ".cuda." in said and said.endswith("Tensor")
     return False
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from samedevice.reading import syntax
+from samedevice.reading.syntax import is_main_test
 from samedevice.verify.binding import State, states
 from samedevice.verify.callers import Callers
 from samedevice.verify.edited import Edited
@@ -30,10 +31,22 @@ def unbound(edited: Edited, *, brought: Collection[str] = ()) -> Iterator[tuple[
         for use, state in now.items():
             if not isinstance(use.ctx, ast.Load) or (use.lineno, use.id) in seen:
                 continue
+            if not as_main and _is_of_main(edited, use):
+                continue  # who imports the file does not get the function, either
             reason = _wrong(edited, use, state, then)
             if reason:
                 seen.add((use.lineno, use.id))
                 yield use, reason if as_main else f"{reason} in a process that imports this file"
+
+
+def _is_of_main(edited: Edited, use: ast.Name) -> bool:
+    """Tell whether code stands under `if __name__ == "__main__":`, in a function, say."""
+    node: ast.AST = use
+    while (around := edited.parents.get(node)) is not None:
+        if isinstance(around, ast.If) and is_main_test(around.test):
+            return any(node is each for each in around.body)
+        node = around
+    return False
 
 
 class _Then:

@@ -1,0 +1,139 @@
+"""The device of the object whose method a place is in: of a module's parameters, say."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from samedevice.finding import DeviceExpression, Edit
+from samedevice.inference.events import Creation, Operand, is_bare
+from samedevice.inference.nodes import Location
+from samedevice.inference.objects import Func, Instance
+from samedevice.inference.sites import Site
+from samedevice.inference.values import Device, FunctionNode, Tensor, always_tensor
+from samedevice.reading import syntax
+from samedevice.repair import handing, named
+from samedevice.repair.asked import Asked
+from samedevice.repair.replicas import Replicas, named_tensor
+from samedevice.repair.resolvers import edited
+
+if TYPE_CHECKING:
+    from samedevice.repair.devices import DeviceNames
+
+_SHORT = 2  # `self.encoder[0].weight`
+
+
+def while_built(asked: Asked) -> DeviceExpression | None:
+    """Return the device's name where a module has nothing yet that could be followed."""
+    building = asked.kind == "operand" and not asked.follows
+    if asked.module is None or not (building or is_bare(asked.site)):
+        return None
+    return for_a_part(asked.names, asked.site)
+
+
+def for_a_part(names: DeviceNames, site: Site) -> DeviceExpression | None:
+    """Return the device's name for what a module that is being built does not take along."""
+    for code, value, _ in sorted(site.devices, key=named.farness):
+        if names.reach.is_central(value):
+            if not (isinstance(value, Device) and value.planned):
+                return DeviceExpression(code, text=not isinstance(value, Device) or value.text)
+            pending = named.defined(names, code, value, site)
+            if pending is not None:
+                return pending
+    return names.resolvers.resolver(site.spot.path)
+
+
+def declared(asked: Asked) -> DeviceExpression | None:
+    """Return the property of a module that says its device."""
+    module = asked.module
+    if module is None or module.node is None or module.cls is None:
+        return None
+    return (
+        DeviceExpression("self.device") if isinstance(module.cls.lookup("device"), Func) else None
+    )
+
+
+def of_parameters(asked: Asked) -> DeviceExpression | None:
+    """Return the device of a module's parameters, None where none is known.
+
+    By a name where several tensors need it.
+    """
+    names, group, module = asked.names, asked.group, asked.module
+    if module is None or module.node is None:
+        return None
+    if isinstance(asked.site, Operand) and names.reach.left_on_host(asked.site.scope):
+        return names.resolvers.resolver(edited(asked.site))
+    if not module.stateful:
+        return None
+    func = asked.scope.func
+    set_here = syntax.set_on_self(func.node) if func is not None else set()
+    if not handing.has_parameters(module, set_here):
+        return _of_attribute(_first_buffer(module) or _beside(asked, module))
+    if names.solution.view(Replicas).any:
+        each = {names.reach.module_of(site.scope) for site in group.sites}
+        known = [one for one in each if one is not None]
+        tensor = named_tensor(known, set_here) if known else ""
+        if tensor.count(".") + tensor.count("[") <= _SHORT:
+            return _of_attribute(tensor)
+        if any(one.spread for one in known):
+            return None  # a name that nobody would write
+    code = "next(self.parameters()).device"
+    if not isinstance(group.first, Creation) or func is None or isinstance(func.node, ast.Lambda):
+        return DeviceExpression(code)
+    first = _first_of_several(names, func.node)
+    if first is None:
+        return DeviceExpression(code)
+    place = names.solution.span(Location(func.scope.path, first))
+    definition = (("code", f"device = {code}"),)
+    return DeviceExpression("device", edits=(Edit(func.scope.path, place, "before", definition),))
+
+
+def _of_attribute(attr: str) -> DeviceExpression | None:
+    return DeviceExpression(f"self.{attr}.device") if attr else None
+
+
+def _first_buffer(module: Instance) -> str:
+    """Return the name of the first buffer of a module, or ""."""
+    for name, value in module.attrs.items():
+        if isinstance(value, Tensor) and name.isidentifier() and module.holds(value):
+            return name
+    return ""
+
+
+def _beside(asked: Asked, module: Instance) -> str:
+    """Return the attribute of a module that is the other operand of an operation, or ""."""
+    solution = asked.names.solution
+    end = solution.chain_end(asked.spot)
+    around = asked.names.programs.parents(end.path).get(end.node)
+    if not isinstance(around, ast.BinOp):
+        return ""
+    match around.right if around.left is end.node else around.left:
+        case ast.Attribute(value=ast.Name(id="self"), attr=attr):
+            held = module.attrs.get(attr)
+            if isinstance(held, Tensor) and always_tensor(held):
+                return attr if solution.on_device(held.node) else ""
+    return ""
+
+
+def _first_of_several(names: DeviceNames, function: FunctionNode) -> ast.stmt | None:
+    """Return the statement of a function that creates the first of several tensors.
+
+    None where there are not several that have nothing to follow, and where `device` is taken.
+    """
+    lines = [
+        group.spot.node.lineno
+        for group in names.creations_in.get(function, ())
+        if isinstance(group.spot.node, ast.expr)
+        and any(names.solution.on_device(site.node) for site in group.sites)
+        and not any("device" in site.kwargs for site in group.sites)
+        and names.reach.follow(group) is None
+    ]
+    for node in syntax.walk(function):
+        if isinstance(node, ast.Name) and node.id == "device":
+            return None
+        if isinstance(node, ast.arg) and node.arg == "device":
+            return None
+    body = function.body if not isinstance(function, ast.Lambda) else []
+    if len(lines) < 2:
+        return None
+    return next((stmt for stmt in body if (stmt.end_lineno or 0) >= min(lines)), None)
