@@ -181,20 +181,21 @@ def _moves(solution: Solution, site: Escaped, prepared: bool) -> bool:
     return any(there) and not (prepared and all(there) and not site.with_unknown)
 
 
-def _places(value: Value, depth: int = _DEEP) -> Iterator[PlaceVar]:
+def _places(value: Value, depth: int = _DEEP, *, listed: bool = False) -> Iterator[PlaceVar]:
     """Yield the places of the tensors and modules that a value brings along.
 
-    One element mixes with any device, and parameters are where they are trained.
+    One element mixes with any device, unless a list of them is made an array. Parameters are where
+    they are trained, but what was taken out of them is looked at.
     """
     if isinstance(value, Tensor):
-        if not (value.scalar or value.parameter or value.owner is not None):
+        if not (value.scalar and not listed or value.parameter or value.lent):
             yield value.node
     elif isinstance(value, Instance) and value.family == "module":
         if value.node is not None and value.stateful:
             yield value.node
     elif depth:
         for member in _members(value):
-            yield from _places(member, depth - 1)
+            yield from _places(member, depth - 1, listed=isinstance(value, Seq))
 
 
 def _members(value: Value) -> Iterable[Value]:
