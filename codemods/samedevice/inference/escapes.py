@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
-from samedevice.inference import uncalled, unexplained
+from samedevice.inference import asked, uncalled, unexplained
 from samedevice.inference.events import Placing
 from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance, Method, Partial, Scope
@@ -109,7 +109,8 @@ def decorated(run: Interpreter, value: Value, decorator: Value) -> None:
 
 
 def undecided(solution: Solution) -> Iterator[SiteGroup]:
-    """Return where what a conversion moves escapes, and where an escaped function meets it."""
+    """Return where what a conversion moves escapes, where an escaped function meets it, and where
+    it would be answered otherwise than it was."""
     free = solution.policy.converting
     if not free:
         return
@@ -127,6 +128,7 @@ def undecided(solution: Solution) -> Iterator[SiteGroup]:
         ):
             yield met
     yield from (group for group in uncalled.met(solution) if not left_to_callers(solution, group))
+    yield from asked.undecided(solution)
 
 
 def _prepared(solution: Solution) -> set[str]:
