@@ -209,6 +209,8 @@ def _set_on_instance(
             run.trail.put(owner.attrs, name, member)
         return
     _note_holder(run, owner, attr, value, scope, spot)
+    if attr == "forward" and owner.family == "module" and scope.self_value is not owner:
+        escapes.taken(run, owner, spot, scope)  # what it computes from now on is not followed
     if type(value) is External or type(owner.attrs.get(attr)) is External:
         if owner.cls is not None and scope.func is not None:
             if getattr(scope.func.node, "name", "") != "__init__":

@@ -64,7 +64,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             f"`self.{group.first.name}` is a plain attribute: it stays on the CPU when the module "
             "moves",
             _register(solution, group, chain), origins=meeting(solution, group),
-            unfixed="the attribute is assigned in more than one place, or not by a plain statement",
+            unfixed="the attribute is assigned in more than one place, or not by a plain "
+            "statement, or it may be something else than a tensor",
         )  # fmt: skip
         yield shown(solution, found, (site.node for site in group.sites))
 
@@ -87,6 +88,8 @@ def _register(solution: Solution, group: Group[PlainTensor], chain: list[ast.Ass
     statement = chain[0] if chain else _none_before(solution, group) or group.spot.node
     pairs = syntax.attributes_set(statement)
     names = {site.name for site in group.sites}
+    if not all(solution.holds_only_tensors(group.first.scope, name) for name in names):
+        return None  # a buffer takes nothing else
     if not pairs or not chain and not all(_set_once(solution, group, name) for name in names):
         return None
     lines = [_assigned(solution, group.spot.path, *pair, names) for pair in pairs]
