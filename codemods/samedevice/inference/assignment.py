@@ -314,6 +314,7 @@ def register(run: Interpreter, owner: Instance, child: Instance) -> None:
     if child is owner or owner.node is None or child.node is None:
         return
     moved = child.has_moved()
+    source = child.wholes()[-1]
     if lent(run, owner, child):
         owner.borrows.append(child)
         child.shared = True
@@ -332,6 +333,8 @@ def register(run: Interpreter, owner: Instance, child: Instance) -> None:
     assert child.node is not None
     run.graph.same(owner.node, child.node)
     owner.parts.append(child)
+    if iteration.is_any_module(child) and source not in owner.wholes():
+        owner.parts.append(source)  # whichever part it is: what stands for another one moves along
 
 
 def lent(run: Interpreter, owner: Instance, child: Instance) -> bool:

@@ -400,7 +400,7 @@ def _surely(run: Interpreter, module: Instance) -> bool:
     """
     if run.symbolic or run.path is None:
         return not run.symbolic
-    path, whole = run.path, moving.tree(module)
+    path, whole = run.path, module.tree()
     return all(one.site is not None and path.holds(one.site.path) for one in whole)
 
 
