@@ -49,11 +49,14 @@ class InReach:
 
     def follow(self, group: SiteGroup) -> str | None:
         """Return the expression of a device that every evaluation of this place can follow."""
-        known = next(iter(self.followable(group)), None)
-        return f"{known}.device" if known is not None else None
+        known, _ = self.followable(group)
+        return f"{known[0]}.device" if known else None
 
-    def followable(self, group: SiteGroup) -> list[str]:
-        """Return the tensors that every evaluation of a place can follow, the nearest first."""
+    def followable(self, group: SiteGroup) -> tuple[list[str], list[str]]:
+        """Return the tensors that every evaluation of a place can follow, the nearest first.
+
+        And those of them which it meets, if there are several.
+        """
         common: list[str] | None = None
         certain: set[str] = set()
         looked_at = [
@@ -80,6 +83,7 @@ class InReach:
         ]
         absent = may_be_none(group.first.scope)
         usable = [name for name in usable if name not in absent]
+        near: set[str] = set()
         if len(usable) > 1:
             near = {
                 name
@@ -90,7 +94,8 @@ class InReach:
             spoken = {n.id for n in syntax.walk(group.spot.node) if isinstance(n, ast.Name)}
             spare = optional(group.first.scope)
             usable.sort(key=lambda name: (name in spare, name not in spoken, name not in near))
-        return [self.member(name, group.first.scope) for name in usable]
+        known = [self.member(name, group.first.scope) for name in usable]
+        return known, [name for name, root in zip(known, usable, strict=True) if root in near]
 
     def _other_type(self, name: str, group: SiteGroup) -> bool:
         """Tell whether some evaluation of a place has a name for what is no tensor."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
@@ -80,21 +80,20 @@ def _made_of(function: ast.AST, names: Collection[str]) -> set[str]:
 
 
 def _of_all(asked: Asked) -> str:
-    """Return the tensor that a creation follows: of several, the one that most of those which its
-    function creates can follow."""
+    """Return the tensor that a creation follows: one that it meets, or stands beside; else, of
+    several, the one that others follow which its function creates."""
     names, func = asked.names, asked.scope.func
-    known = names.reach.followable(asked.group)
+    known, met = names.reach.followable(asked.group)
     if len(known) < 2 or func is None:
         return known[0] if known else ""
-    others = (names.reach.followable(each) for each in names.creations_in.get(func.node, ()))
-    firsts = Counter(each[0] for each in others if each)
-    order = syntax.parameters(func.node)
-    return min(known, key=lambda name: (-firsts[name], _order(order, name)))
-
-
-def _order(parameters: Sequence[str], name: str) -> int:
-    name = name.partition("[")[0]
-    return parameters.index(name) if name in parameters else len(parameters)
+    if func.node not in names.met_in:
+        others = (names.reach.followable(each) for each in names.creations_in.get(func.node, ()))
+        names.met_in[func.node] = Counter(name for _, near in others for name in near)
+    said = names.met_in[func.node]
+    around = names.solution.statement_of(asked.spot)
+    beside = {n.id for n in ast.walk(around or asked.spot.node) if isinstance(n, ast.Name)}
+    met = met or [name for name in known if name.partition("[")[0] in beside]
+    return min(met or known, key=lambda name: (-said[name], known.index(name)))
 
 
 def handed_in(asked: Asked) -> DeviceExpression | None:

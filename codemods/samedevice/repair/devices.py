@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from functools import cached_property
 
 from samedevice.finding import DeviceExpression, Edit
@@ -28,6 +29,8 @@ class DeviceNames:
         self.reach = solution.reach
         self.imports = solution.view(Imports)
         self.resolvers = solution.view(Resolvers)
+        #: How often what a function creates meets each tensor that it is handed.
+        self.met_in: dict[ast.AST, Counter[str]] = {}
 
     def device_for(self, group: SiteGroup) -> DeviceExpression | None:
         """Return how a place that creates a tensor names the device that this should be on."""

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 def parameter(asked: Asked) -> DeviceExpression | None:
     """Return what callers say, where the device of the program may be meant."""
-    return handed(asked) if asked.chooses else None
+    return _handed(asked) if asked.chooses else None
 
 
-def handed(asked: Asked) -> DeviceExpression | None:
+def _handed(asked: Asked) -> DeviceExpression | None:
     """Hand the function of a place the device that its callers have, where it can import none.
 
     Only where every call is known and can name the device: for a helper of another file, or of a

@@ -37,7 +37,7 @@ def nearest(asked: Asked) -> DeviceExpression | None:
     ):
         return name
     # Who imports the file has no name that only `__main__` binds.
-    return handing.handed(asked) or name
+    return handing.parameter(asked) or name
 
 
 def _names(asked: Asked) -> Iterator[tuple[DeviceExpression, bool]]:

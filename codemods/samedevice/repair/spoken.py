@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.finding import DeviceExpression
-from samedevice.inference.nodes import ON_DEVICE, Location
+from samedevice.inference.nodes import ON_DEVICE, Location, Place
 from samedevice.inference.objects import Class, Instance
 from samedevice.inference.programs import Programs
 from samedevice.inference.reach import may_be_none, optional
@@ -92,6 +92,9 @@ def elsewhere(asked: Asked) -> DeviceExpression | None:
     home = asked.names.programs.function_of(asked.spot)
     if home is None or asked.itself or asked.kind == "operand" and not asked.follows:
         return None
+    place = asked.names.solution.place
+    if any(place(site.node) is Place.FOLLOWS for site in asked.group.sites):
+        return None  # it belongs where that is which it meets, and callers decide about that
     names, site, absent = asked.names, asked.first, may_be_none(asked.scope)
     parameters = syntax.parameters(home)
     for code in _said_in(home):

@@ -109,14 +109,15 @@ def _none(solution: Solution, spot: Location, parameter: ast.arg) -> DeviceExpre
     place = Location(spot.path, type_)
     text = any(isinstance(part, ast.Constant) for part in ast.walk(type_))  # `"str" | None` fails
     if _writes_unions(solution.programs.tree(spot.path)) and not text:
-        return DeviceExpression("", edits=(edit(solution, place, "replace", code="{} | None"),))
+        code = f"{solution.code(place)} | None"
+        return DeviceExpression("", edits=(edit(solution, place, "replace", code=code),))
     change = edit(solution, place, "replace", code="Optional[{}]")
     return DeviceExpression("", edits=(change,), imports=(Import(spot.path, "typing", "Optional"),))
 
 
 @syntax.per_node
 def _writes_unions(tree: ast.Module) -> bool:
-    """Tell whether a file says `X | Y` for types, and never `Optional` or `Union`."""
+    """Tell whether a file says `X | Y` for types, or can, and never `Optional` or `Union`."""
     types = [
         each
         for node in syntax.walk(tree)
@@ -125,6 +126,10 @@ def _writes_unions(tree: ast.Module) -> bool:
     ]
     said = [part for each in types for part in ast.walk(each)]
     old = any(isinstance(part, ast.Name) and part.id in ("Optional", "Union") for part in said)
+    for node in tree.body:
+        match node:
+            case ast.ImportFrom(module="__future__", names=[ast.alias(name="annotations"), *_]):
+                return not old  # no type is evaluated
     return not old and any(
         isinstance(part, ast.BinOp) and isinstance(part.op, ast.BitOr) for part in said
     )

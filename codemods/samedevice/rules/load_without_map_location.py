@@ -146,11 +146,14 @@ def _was_on_host(solution: Solution, group: Group[Loaded]) -> bool:
 
 
 def _goes_to_host(solution: Solution, group: Group[Loaded]) -> bool:
-    """Tell whether all that is loaded goes into modules that stay on the CPU as a whole.
+    """Tell whether all that is loaded goes to the CPU at once, or into modules that stay there.
 
     Parts of them may be moved, one by one: then something puts the module's place on the device,
     though nothing moves it.
     """
+    match solution.programs.parents(group.spot.path).get(group.spot.node):
+        case ast.Attribute(attr="cpu"):
+            return True  # `torch.load(path).cpu()`
     modules = [module for site in group.sites for module in site.receivers]
     if not modules or solution.has_default_device:
         return False
