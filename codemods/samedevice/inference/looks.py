@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.inference.demonstrations import words_of
@@ -40,6 +40,9 @@ _CPU = re.compile(
 _GPU = re.compile(r"(?i)\b(gpu|cuda|mps)\b")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINED = (*_FUNCTION, ast.ClassDef)
+#: What reads a clock.
+_CLOCKS = frozenset(("default_timer", "monotonic", "perf_counter", "perf_counter_ns", "time"))
 
 
 def chosen(solution: Solution, reached: Collection[str]) -> str:
@@ -47,6 +50,9 @@ def chosen(solution: Solution, reached: Collection[str]) -> str:
     for path in sorted(reached):
         if says_cpu(solution.programs.tree(path)):
             return f"{path.rpartition('/')[2]} writes that it uses the CPU"
+    for path in sorted(reached):
+        if _is_measured(solution, path, reached):
+            return f"{path.rpartition('/')[2]} measures how long the CPU takes"
     if only_looks(solution, reached):
         return "it looks once at what modules give that have learned nothing"
     return ""
@@ -63,6 +69,53 @@ def only_looks(solution: Solution, reached: Collection[str]) -> bool:
         if not any(map(_brings, trees)) and not any(map(_goes_on, trees)):
             return _says_device(solution, reached)
     return False
+
+
+def _is_measured(solution: Solution, path: str, reached: Collection[str]) -> bool:
+    """Tell whether a file is a script that measures again and again how long something takes.
+
+    It trains nothing. On a device its clock would be read before the work is done.
+    """
+    scripts = {script for script, _ in solution.programs.scripts()}
+    trained = {group.spot.path for group in solution.all_groups(Optimizes)}
+    if path not in scripts or not trained.isdisjoint(reached):
+        return False
+    return measures(solution.programs.tree(path))
+
+
+@syntax.per_node
+def measures(tree: ast.Module) -> bool:
+    """Tell whether a file reads a clock on both sides of rounds that it counts, or in each."""
+    if "synchronize" in words_of(tree.body):
+        return False
+    for around in (tree, *(f for fs in syntax.functions(tree).values() for f in fs)):
+        nodes = list(_nodes(around))
+        read = [node.lineno for node in nodes if isinstance(node, ast.Call) and _is_clock(node)]
+        rounds = [
+            loop for loop in nodes
+            if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call)
+            and syntax.dotted(loop.iter.func) == "range"
+        ]  # fmt: skip
+        for loop in rounds:
+            last = loop.end_lineno or loop.lineno
+            inside = [line for line in read if loop.lineno <= line <= last]
+            beside = read and min(read) <= loop.lineno and last <= max(read)
+            if len(inside) > 1 or beside and len(read) > 1:
+                return True
+    return False
+
+
+def _nodes(around: ast.AST) -> Iterator[ast.AST]:
+    """Yield the code of a function, or of a file without its functions and classes."""
+    if isinstance(around, ast.Module):
+        parts = [each for each in around.body if not isinstance(each, _DEFINED)]
+        yield from syntax.walk_all(parts)
+    else:
+        yield from syntax.walk(around)
+
+
+def _is_clock(call: ast.Call) -> bool:
+    return syntax.dotted(call.func).rpartition(".")[2] in _CLOCKS and not call.args
 
 
 def _working(solution: Solution) -> set[str]:
