@@ -139,21 +139,27 @@ def is_switch(test: ast.expr, value: Value, scope: Scope) -> bool:
         case ast.Attribute(value=ast.Name(id="self"), attr=attr):
             owner = scope.self_value
             own = isinstance(owner, Instance) and attr in owner.attrs
-            told = own and any(word in attr.lower() for word in ("cuda", "gpu"))
+            told = own and any(word in attr.lower() for word in ("cuda", "gpu", "device"))
             return isinstance(value, Const) and not told  # the call that made it says what it is
-        case ast.Name(id=name) if _is_declined(name, value, scope):
+        case ast.Name(id=name) if _is_said(name, value, scope):
             return False
     if isinstance(test, ast.Name) and isinstance(value, Const) and value.value is None:
         return _is_global(test.id, scope)  # what a call leaves out is no switch
     return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)
 
 
-def _is_declined(name: str, value: Value, scope: Scope) -> bool:
-    """Tell whether a call says, or leaves it at that, that a function is not to use the GPU."""
-    if not isinstance(value, Const) or value.value or scope.func is None:
+def _is_said(name: str, value: Value, scope: Scope) -> bool:
+    """Tell whether a call says whether a function uses the GPU, or on which device, and not a file.
+
+    It declines (`use_cuda=False`), or names a device; so it does by what it leaves out.
+    """
+    if not isinstance(value, Const) or scope.func is None:
         return False
-    return name in syntax.parameters(scope.func.node) and any(
-        word in name.lower() for word in ("cuda", "gpu")
+    return name in syntax.parameters(scope.func.node) and (
+        not value.value
+        and any(word in name.lower() for word in ("cuda", "gpu", "device"))
+        or value.value == "cpu"
+        or DEVICE.fullmatch(str(value.value)) is not None
     )
 
 
