@@ -85,6 +85,10 @@ class Answers:
         """Tell whether an expression that looks like a device's is used as one."""
         return device in self.interpreter.meant
 
+    def is_to_fail(self, node: ast.AST) -> bool:
+        """Tell whether a test wants an expression to fail where there is no CUDA."""
+        return node in self.interpreter.refused
+
     def says_how(self, branch: Location) -> bool:
         """Tell whether a branch says how something is done, and not where: both arms move it."""
         return ways.says_how(self.interpreter.project.tree(branch.path), branch.node)
