@@ -271,15 +271,16 @@ class _Reading:
             return _GIVEN
         text = syntax.dotted(call.func)
         last = call.func.attr if isinstance(call.func, ast.Attribute) else text
+        if text in self._file.functions:
+            return self._own(text, call)
         if last in _COMPARES or last.startswith("assert"):
             inner = self._level(call.func) if isinstance(call.func, ast.Attribute) else _NOTHING
+            self.asserted |= last.startswith("assert") and max(most, inner) > _NOTHING
             counted = last == "len" and most == _JUDGED  # so many are right
             return most if counted else self._looked(max(most, inner))
         if last in _SHOWS:
             self.wanted |= most > _SUMMED
             return _NOTHING
-        if text in self._file.functions:
-            return self._own(text, call)
         if isinstance(call.func, ast.Attribute) and not text.startswith(tuple(_PREFIXES)):
             return self._method(call.func, most)
         if last in _SAVES:
