@@ -43,14 +43,15 @@ _ARITHMETIC = frozenset(("F", "functional", "math", "nn", "np", "numpy", "torch"
 _KEEPING = frozenset(("abs", "bool", "float", "int", "list", "max", "min", "round", "sum", "tuple"))
 #: What shows something to people.
 _SHOWS = frozenset(("critical", "debug", "error", "info", "log", "print", "warning"))
+_FILLING = frozenset(("add", "append", "extend", "insert"))
 _SAVES = frozenset(("export", "save", "save_image", "save_model", "savetxt", "savez"))
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITION = (*_FUNCTION, ast.ClassDef, ast.Lambda)
 #: How much of what a module has given is in a value: nothing, its numbers summed up, the numbers,
 #: and how far they are from something else, which says how good they are.
 _NOTHING, _SUMMED, _GIVEN, _JUDGED = range(4)
-#: Passes over a function, until no name holds more than before.
-_PASSES = 3
+#: Passes over a file, until no name holds more than before.
+_PASSES = 6
 
 
 class Checks(Enum):
@@ -67,11 +68,7 @@ def checks(tree: ast.Module) -> Checks:
 
     What modules of its own do is not looked at: that is theirs.
     """
-    named = named_by_definitions(tree)
-    code = [each for each in tree.body if not isinstance(each, ast.ClassDef)]
-    modules = _modules(code, named)
-    bodies = [code, *(n.body for n in syntax.walk_all(code) if isinstance(n, _FUNCTION))]
-    found = [_Reading(modules, named).of(body) for body in bodies]
+    found = _File(tree).read()
     if any(each.wanted for each in found) or not any(each.called for each in found):
         return Checks.NOT
     if any(each.asserted for each in found):
@@ -81,12 +78,14 @@ def checks(tree: ast.Module) -> Checks:
 
 @syntax.per_node
 def named_by_definitions(tree: ast.Module) -> frozenset[str]:
-    """Return the names that a file gives to functions and classes, or imports."""
+    """Return the names that a file gives to functions and classes, or imports, and to nothing
+    else."""
     named = {n.name for n in syntax.walk(tree) if isinstance(n, (*_FUNCTION, ast.ClassDef))}
     for node in syntax.statements(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             named |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-    return frozenset(named)
+    bound = (node for node in syntax.walk(tree) if isinstance(node, ast.Name))
+    return frozenset(named.difference(n.id for n in bound if isinstance(n.ctx, ast.Store)))
 
 
 def is_value(name: str, named: frozenset[str]) -> bool:
@@ -109,23 +108,56 @@ def _modules(code: Iterable[ast.stmt], named: frozenset[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-class _Reading:
-    """What becomes of what modules give, in the body of one function, or of the file."""
+class _File:
+    """A file whose functions hand each other what modules give."""
 
-    def __init__(self, modules: frozenset[str], named: frozenset[str]) -> None:
-        self._modules, self._named = modules, named
-        self._holds: dict[str, int] = {}
-        self.called = self.checked = self.asserted = self.wanted = False
+    def __init__(self, tree: ast.Module) -> None:
+        code = [each for each in tree.body if not isinstance(each, ast.ClassDef)]
+        named = named_by_definitions(tree)
+        self.modules = _modules(code, named)
+        functions = [node for node in syntax.walk_all(code) if isinstance(node, _FUNCTION)]
+        self._bodies = [(code, _Reading(self)), *((n.body, _Reading(self)) for n in functions)]
+        readings = (reading for _, reading in self._bodies[1:])
+        self.functions = {n.name: (n, r) for n, r in zip(functions, readings, strict=True)}
 
-    def of(self, body: Iterable[ast.stmt]) -> _Reading:
-        """Read a body until no name holds more than before."""
+    def read(self) -> list[_Reading]:
+        """Read all functions, until none of them is handed more than before."""
         for _ in range(_PASSES):
-            before = dict(self._holds)
-            for statement in body:
-                self._statement(statement)
-            if self._holds == before:
+            before = [reading.state() for _, reading in self._bodies]
+            for body, reading in self._bodies:
+                reading.read(body)
+            if before == [reading.state() for _, reading in self._bodies]:
                 break
-        return self
+        readings = [reading for _, reading in self._bodies]
+        for each in readings:
+            each.wanted |= each.returns > _NOTHING and not each.given_back
+        return readings
+
+
+class _Reading:
+    """What becomes of what modules give, in the body of one function, or of the file.
+
+    `returns` is what it gives back, to code of the file if `given_back`.
+    """
+
+    def __init__(self, file: _File) -> None:
+        self._file = file
+        self._holds: dict[str, int] = {}
+        self.returns = _NOTHING
+        self.called = self.checked = self.asserted = self.wanted = self.given_back = False
+
+    def state(self) -> tuple[dict[str, int], int]:
+        """Return what names hold, and what is given back."""
+        return dict(self._holds), self.returns
+
+    def read(self, body: Iterable[ast.stmt]) -> None:
+        """Read a body once more."""
+        for statement in body:
+            self._statement(statement)
+
+    def hand(self, name: str, level: int) -> None:
+        """Hand something in under a name."""
+        self._holds[name] = max(level, self._holds.get(name, _NOTHING))
 
     def _statement(self, node: ast.stmt) -> None:
         match node:
@@ -142,7 +174,7 @@ class _Reading:
             case ast.If(test=test) | ast.While(test=test) | ast.Assert(test=test):
                 self.asserted |= self._look(test) and isinstance(node, ast.Assert)
             case ast.Return(value=ast.expr() as value):
-                self.wanted |= self._level(value) > _NOTHING
+                self.returns = max(self.returns, self._level(value))
             case ast.Expr(value=value):
                 self._expression(value)
             case ast.With(items=items) | ast.AsyncWith(items=items):
@@ -162,7 +194,7 @@ class _Reading:
             elif isinstance(target, ast.Starred):
                 self._bind([target.value], level)
             elif isinstance(target, ast.Name):
-                self._holds[target.id] = max(level, self._holds.get(target.id, _NOTHING))
+                self.hand(target.id, level)
             elif not (isinstance(target, ast.Subscript) and self._level(target.value)):
                 self.wanted |= level > _NOTHING  # it is kept
 
@@ -172,7 +204,7 @@ class _Reading:
         elif isinstance(value, ast.Call) and not self._is_application(value):
             level = self._level(value)
             done = value.func.attr if isinstance(value.func, ast.Attribute) else ""
-            self.wanted |= level > _NOTHING and done != "backward"
+            self.wanted |= level > _NOTHING and done != "backward" and not self._is_own(value)
         else:
             self._level(value)
 
@@ -187,11 +219,11 @@ class _Reading:
 
     def _is_application(self, call: ast.Call) -> bool:
         text = syntax.dotted(call.func)
-        if text in self._modules:
+        if text in self._file.modules:
             return True
         owner, _, last = text.rpartition(".")
         while owner:
-            if owner in self._modules:
+            if owner in self._file.modules:
                 return last not in _HOUSEKEEPING
             owner = owner.rpartition(".")[0]
         return False
@@ -239,8 +271,11 @@ class _Reading:
             return _GIVEN
         text = syntax.dotted(call.func)
         last = call.func.attr if isinstance(call.func, ast.Attribute) else text
+        if text in self._file.functions:
+            return self._own(text, call)
         if last in _COMPARES or last.startswith("assert"):
             inner = self._level(call.func) if isinstance(call.func, ast.Attribute) else _NOTHING
+            self.asserted |= last.startswith("assert") and max(most, inner) > _NOTHING
             counted = last == "len" and most == _JUDGED  # so many are right
             return most if counted else self._looked(max(most, inner))
         if last in _SHOWS:
@@ -261,10 +296,28 @@ class _Reading:
 
     def _is_module(self, node: ast.expr) -> bool:
         """Tell whether a module is handed on: who gets it may call it."""
-        return syntax.dotted(node) in self._modules and syntax.dotted(node) != ""
+        return syntax.dotted(node) in self._file.modules and syntax.dotted(node) != ""
+
+    def _is_own(self, call: ast.Call) -> bool:
+        return syntax.dotted(call.func) in self._file.functions
+
+    def _own(self, name: str, call: ast.Call) -> int:
+        """Read a call of a function of the file."""
+        function, reading = self._file.functions[name]
+        reading.given_back = True
+        names = list(syntax.parameters(function))
+        for name, value in zip(names, call.args, strict=False):
+            reading.hand(name, self._level(value))
+        for keyword in call.keywords:
+            if keyword.arg is not None:
+                reading.hand(keyword.arg, self._level(keyword.value))
+        return reading.returns
 
     def _method(self, func: ast.Attribute, given: int) -> int:
         level = self._level(func.value)
+        if func.attr in _FILLING and isinstance(func.value, ast.Name):
+            self.hand(func.value.id, given)
+            return _NOTHING
         if func.attr in _LOOKS:
             return self._looked(level)
         if level == _NOTHING:

@@ -82,18 +82,20 @@ def says_cpu(tree: ast.Module) -> bool:
     return any(map(_CPU.search, told)) and not any(map(_GPU.search, told))
 
 
-def brings(code: Sequence[ast.stmt]) -> bool:
+@syntax.per_node
+def brings(code: ast.stmt) -> bool:
     """Tell whether some code speaks of what was learned, of a user's options, or of time."""
-    return any(_LEARNED.fullmatch(word) or _ASKS.fullmatch(word) for word in words_of(code))
+    return any(_LEARNED.fullmatch(word) or _ASKS.fullmatch(word) for word in words_of([code]))
 
 
-def repeats(code: Sequence[ast.stmt], named: frozenset[str]) -> bool:
+@syntax.per_node
+def repeats(code: ast.stmt, named: frozenset[str]) -> bool:
     """Tell whether some code calls in a loop what may be a module: a value, not what has a name."""
     return any(
         isinstance(call, ast.Call)
         and isinstance(call.func, ast.Name)
         and is_value(call.func.id, named)
-        for loop in syntax.walk_all(code)
+        for loop in syntax.walk(code)
         if isinstance(loop, _LOOPS)
         for call in ast.walk(loop)
     )
@@ -142,7 +144,7 @@ def _is_thrown_away(node: ast.AST, named: Iterable[str]) -> bool:
     """Tell whether a statement calls what may be a module for nothing."""
     names = frozenset(named)
     match node:
-        case ast.Expr(value=ast.Call(func=ast.Name(id=name))):
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=[_, *_])):
             return is_value(name, names)
         case ast.Assign(targets=[ast.Name(id="_")], value=ast.Call(func=called)):
             return is_value(syntax.dotted(called).partition(".")[0] or "print", names)

@@ -12,7 +12,7 @@ Code that is no script of its own is judged where it is evaluated: a test by its
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -22,9 +22,7 @@ from samedevice.inference.checks import Checks, named_by_definitions
 from samedevice.inference.doings import Doings, brings, doings, quantizing, repeats
 from samedevice.inference.events import Built, Drawn, Loaded, Optimizes
 from samedevice.inference.nodes import Location
-from samedevice.inference.values import FunctionNode
 from samedevice.inference.worth import has_learned, worthwhile
-from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.solution import Solution
@@ -51,9 +49,6 @@ class Kind(Enum):
 
 #: What a device serves.
 _SERVED = frozenset((Kind.ASKED, Kind.TRAINING, Kind.INFERENCE))
-_CHECKS = frozenset((Checks.LOOKS, Checks.ASSERTS))
-#: What takes gradients and is no training.
-_CHECKS_GRADIENTS = frozenset((Checks.ASSERTS,))
 
 
 @dataclass(frozen=True)
@@ -123,7 +118,7 @@ class Purposes:
             return Purpose(Kind.BENCHMARK, f"it {how}, and asks nothing of a GPU")
         beside = self._is_beside_others(reached)
         learns = bool(self._solution.interpreter.learning & set(reached))
-        if beside and own.checks in (_CHECKS_GRADIENTS if learns else _CHECKS):
+        if beside and self._only_checks(script, reached, learns):
             return Purpose(Kind.CHECK, "it only checks what modules give")
         if learns:
             return Purpose(Kind.TRAINING)
@@ -135,33 +130,54 @@ class Purposes:
             )
         return Purpose(Kind.INFERENCE)
 
+    def _only_checks(self, script: str, reached: Collection[str], learns: bool) -> bool:
+        """Tell whether a script only checks what modules give: of data that it made up for that."""
+        how = self._doings(script).checks
+        if how is Checks.NOT or self._drawing & set(reached):
+            return False
+        return how is Checks.ASSERTS or not (learns or self._repeats(script, reached))
+
     def _infers(self, script: str, reached: Collection[str]) -> bool:
-        """Tell whether a script runs what was learned, or something again and again.
+        """Tell whether a script runs what was learned, or something again and again."""
+        if (self._loading | self._drawing) & set(reached) or self._repeats(script, reached):
+            return True
+        return any(brings(each) for path in reached for each in self._code(script, path, True))
+
+    def _repeats(self, script: str, reached: Collection[str]) -> bool:
+        """Tell whether a script calls in a loop what may be a module.
 
         What a module's own code does in loops is one call of it.
         """
-        if self._data & set(reached):
-            return True
-        for path in reached:
-            functions, methods = self._run(script, path)
-            own = [n for n in self._programs.tree(path).body if not isinstance(n, _DEFINITION)]
-            if brings([*own, *functions, *methods]):
-                return True
-            if repeats([*own, *functions], named_by_definitions(self._programs.tree(path))):
-                return True
-        return False
+        return any(
+            repeats(each, named_by_definitions(self._programs.tree(path)))
+            for path in reached
+            for each in self._code(script, path, False)
+        )
 
-    def _run(self, script: str, path: str) -> tuple[list[ast.stmt], list[ast.stmt]]:
-        """Return the functions of a file, and the methods, that a script comes to."""
-        found: tuple[list[ast.stmt], list[ast.stmt]] = ([], [])
+    def _code(self, script: str, path: str, methods: bool) -> Iterator[ast.stmt]:
+        """Yield the statements of a file that run when it does, and what a script comes to there:
+        functions, and methods, if asked."""
+        for node in self._programs.tree(path).body:
+            if not isinstance(node, _DEFINITION):
+                yield node
         parents = self._programs.parents(path)
-        for node in syntax.walk(self._programs.tree(path)):
-            if isinstance(node, _FUNCTION) and self._evaluates(script, node):
-                found[isinstance(parents.get(node), ast.ClassDef)].append(node)
-        return found
+        for node in self._evaluated.get((script, path), ()):
+            if methods or not isinstance(parents.get(node), ast.ClassDef):
+                yield node
 
-    def _evaluates(self, script: str, function: FunctionNode) -> bool:
-        return (script, "") in self._solution.interpreter.reached.get(function, ())
+    @cached_property
+    def _evaluated(self) -> dict[tuple[str, str], list[ast.stmt]]:
+        """The functions that scripts come to, by script and file."""
+        run = self._solution.interpreter
+        found: dict[tuple[str, str], list[ast.stmt]] = {}
+        for node, units in run.reached.items():
+            scope = run.scopes.get(node)
+            if scope is None or isinstance(node, ast.Lambda):
+                continue
+            for script, name in units:
+                if not name:
+                    found.setdefault((script, scope.path), []).append(node)
+        return found
 
     def _doings(self, path: str) -> Doings:
         return doings(self._programs.tree(path))
@@ -172,7 +188,7 @@ class Purposes:
         at = parents.get(node)
         while at is not None:
             if isinstance(at, _FUNCTION):
-                return self._evaluates(script, at)
+                return at in self._evaluated.get((script, path), ())
             at = parents.get(at)
         return True
 
@@ -182,17 +198,19 @@ class Purposes:
         return {group.spot.path for group in self._solution.all_groups(Optimizes)}
 
     @cached_property
-    def _data(self) -> set[str]:
-        """The files that load weights, or take batch after batch from loaders."""
-        found = {
+    def _loading(self) -> set[str]:
+        """The files that load what was learned: data sets load data."""
+        return {
             group.spot.path
             for group in self._solution.all_groups(Loaded)
             if not all(site.in_worker for site in group.sites)
         }
-        for group in self._solution.all_groups(Drawn):
-            if self._is_repeated(group.spot):
-                found.add(group.spot.path)
-        return found
+
+    @cached_property
+    def _drawing(self) -> set[str]:
+        """The files that take batch after batch from loaders."""
+        groups = self._solution.all_groups(Drawn)
+        return {group.spot.path for group in groups if self._is_repeated(group.spot)}
 
     def _is_repeated(self, spot: Location) -> bool:
         """Tell whether a loop draws a batch, and not only `next(iter(loader))`."""
