@@ -5,7 +5,8 @@ import pytest
 from samedevice import rules
 from samedevice.finding import RENAMED
 from samedevice.migration.check import select
-from samedevice.reading.config import Config, ConfigError, Exclude, PerFile, load
+from samedevice.reading.config import Config, ConfigError, PerFile, load
+from samedevice.reading.patterns import Matching
 from samedevice.reading.project import Project
 
 TABLE = """
@@ -29,7 +30,7 @@ def test_every_key_of_the_table(tmp_path: Path) -> None:
         safe=("d",),
         unsafe_rule=("e",),
         unsafe=True,
-        exclude=(Exclude(str(tmp_path), ("old/",)),),
+        exclude=(Matching(str(tmp_path), ("old/",)),),
         resolver="accelerator",
         line_length=88,
     )

@@ -11,7 +11,8 @@ from typer.testing import CliRunner, Result
 from samedevice.cli import app
 from samedevice.migration import check
 from samedevice.reading import reader
-from samedevice.reading.config import Config, Exclude
+from samedevice.reading.config import Config
+from samedevice.reading.patterns import Matching
 from samedevice.reading.project import load
 
 PROGRAMS = Path(__file__).parent / "cases" / "programs"
@@ -62,7 +63,7 @@ def run(*args: str) -> Result:
     return CliRunner().invoke(app, [*args, "--no-cache"])
 
 
-def found(*paths: str, exclude: tuple[Exclude, ...] = ()) -> list[tuple[object, ...]]:
+def found(*paths: str, exclude: tuple[Matching, ...] = ()) -> list[tuple[object, ...]]:
     config = Config(exclude=exclude)
     findings = check.check(reader.read(paths, config), config)
     return [(one.path, one.span, one.rule, one.message) for one in findings]
@@ -171,7 +172,7 @@ def test_links_and_what_is_excluded_are_not_read() -> None:
     write(main="import torch\nimport linked\nimport left_out\nimport pipe\n", left_out="", other="")
     Path("linked.py").symlink_to("other.py")
     os.mkfifo("pipe.py")
-    excluded = Config(exclude=(Exclude(os.getcwd(), ("left_out.py",)),))
+    excluded = Config(exclude=(Matching(os.getcwd(), ("left_out.py",)),))
     assert reader.read(["main.py"], excluded).context == frozenset()
 
 

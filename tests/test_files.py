@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from samedevice.reading import files
-from samedevice.reading.config import Exclude
+from samedevice.reading.patterns import Matching
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def make(*paths: str) -> None:
 
 
 def found(*paths: str, exclude: tuple[str, ...] = ()) -> list[str]:
-    result = files.find(paths or ["."], [Exclude(os.getcwd(), exclude)])
+    result = files.find(paths or ["."], [Matching(os.getcwd(), exclude)])
     assert result.errors == []
     return result.paths
 

@@ -54,6 +54,33 @@ def test_a_script_that_stays_is_named_where_another_one_moves() -> None:
     ]
 
 
+LOOKS = """\
+import torch
+
+print(torch.nn.Linear(3, 2)(torch.ones(1, 3)))
+"""
+
+
+def test_a_script_that_only_looks_is_converted_when_it_is_asked_for() -> None:
+    why = "it looks once at what modules give that have learned nothing"
+    lines = fix("--yes", main=TRAINED, other=LOOKS).stderr.splitlines()
+    assert lines[1:] == [f"other.py stays on the CPU: {why} (--convert other.py converts it)"]
+    assert Path("other.py").read_text() == LOOKS
+    assert len(fix("--yes", "--convert", "oth*.py").stderr.splitlines()) == 1
+    assert ".to(device)" in Path("other.py").read_text()
+
+
+def test_a_script_that_only_looks_is_converted_where_it_is_alone() -> None:
+    fix("--yes", main=LOOKS)
+    assert ".to(device)" in Path("main.py").read_text()
+
+
+def test_a_setting_asks_for_scripts_as_the_flag_does() -> None:
+    Path("pyproject.toml").write_text('[tool.samedevice]\nconvert = ["other.py"]\n')
+    fix("--yes", main=TRAINED, other=LOOKS)
+    assert ".to(device)" in Path("other.py").read_text()
+
+
 def test_many_scripts_that_stay_are_told_in_full_when_asked() -> None:
     result = fix("--diff", **{f"script{number:02}": BY_HAND for number in range(22)})
     lines = result.stderr.splitlines()
@@ -125,8 +152,9 @@ def test_what_an_incomplete_diff_shows_is_what_unsafe_writes() -> None:
 
 
 def test_a_program_that_is_complete_is_written_beside_one_that_waits() -> None:
-    result = fix("--yes", main=WAITING, other=TRAINED)
-    assert Path("main.py").read_text() == WAITING
+    waiting = WAITING + "for _ in range(2):\n    print(model(torch.ones(1, 3)))\n"
+    result = fix("--yes", main=waiting, other=TRAINED)
+    assert Path("main.py").read_text() == waiting
     assert ".to(device)" in Path("other.py").read_text()
     assert "--- a/main.py.incomplete" in result.stderr
     assert "other.py.incomplete" not in result.stderr

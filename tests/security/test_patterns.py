@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from samedevice.reading import files
-from samedevice.reading.config import Exclude
-from samedevice.reading.patterns import Patterns
+from samedevice.reading.patterns import Matching, Patterns
 
 #: Patterns that a regular expression made of them would try in every possible way.
 HOSTILE = [
@@ -52,7 +51,7 @@ def test_a_hostile_file_takes_no_time(tmp_path: Path) -> None:
     (tmp_path / ("a" * 250 + ".py")).touch()
     (tmp_path / "pyproject.toml").write_text(f"[tool.samedevice]\nexclude = {HOSTILE[:12]!r}\n")
     started = time.process_time()
-    found = files.find([str(tmp_path)], [Exclude(str(tmp_path), tuple(HOSTILE[:12]))])
+    found = files.find([str(tmp_path)], [Matching(str(tmp_path), tuple(HOSTILE[:12]))])
     assert time.process_time() - started < 2
     assert found.errors == []
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from ..outside import git
 from ..reading import requirements
-from ..reading.config import RESOLVER, Config, ConfigError, Exclude
+from ..reading.config import RESOLVER, Config, ConfigError
+from ..reading.patterns import Matching
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -158,7 +159,7 @@ class Policy:
             unsafe_rule=self.unsafe_rule,
             unsafe=self.unsafe,
             resolver=self.resolver,
-            exclude=(Exclude(root, self.exclude),) if self.exclude else (),
+            exclude=(Matching(root, self.exclude),) if self.exclude else (),
         )
 
     def with_own(self, table: Mapping[str, Any]) -> Policy:

@@ -75,7 +75,8 @@ def tell(outcome: Outcome, *, written: bool) -> None:
         say(f"{others}{more} would change, too: name all files, or the folder, to repair it whole")
     for number, stays in enumerate(outcome.staying):
         tell_it = say if number < STAYING else detail
-        tell_it(f"{printable(stays.path)} stays on the CPU: {stays.reason}")
+        how = f" (--convert {printable(stays.path)} converts it)" if stays.asked else ""
+        tell_it(f"{printable(stays.path)} stays on the CPU: {stays.reason}{how}")
     if len(outcome.staying) > STAYING:
         more = count(len(outcome.staying) - STAYING, "more script")
         say(f"and so {'does' if more.startswith('1 ') else 'do'} {more}; --verbose says why")

@@ -14,6 +14,7 @@ from .errors import CLEAN, FAILED, FOUND, exit_codes, fail
 from .help import BASELINE, OTHER, REPORTS, Command
 from .options import (
     ConfigFile,
+    Convert,
     Exclude,
     ExtendSelect,
     Format,
@@ -94,6 +95,7 @@ def check(
     unsafe_rule: UnsafeRule = None,
     resolver: Resolver = "",
     exclude: Exclude = None,
+    convert: Convert = None,
     config_file: ConfigFile = "",
     isolated: Isolated = False,
     stdin_filename: StdinFilename = "",
@@ -153,8 +155,8 @@ def check(
     paths = paths or ["."]
     config = settings(
         paths, select=select, extend_select=extend_select, ignore=ignore, safe=safe,
-        unsafe_rule=unsafe_rule, exclude=exclude, resolver=resolver, baseline=baseline,
-        file=config_file, isolated=isolated, stdin_filename=stdin_filename,
+        unsafe_rule=unsafe_rule, exclude=exclude, convert=convert, resolver=resolver,
+        baseline=baseline, file=config_file, isolated=isolated, stdin_filename=stdin_filename,
     )  # fmt: skip
     if watch:
         return watched(paths, config, check, {**locals(), "watch": False})

@@ -13,6 +13,7 @@ from .errors import CLEAN, FOUND, exit_codes, fail
 from .help import BASELINE, REPORTS, RUNNING, Command
 from .options import (
     ConfigFile,
+    Convert,
     Exclude,
     ExtendSelect,
     Ignore,
@@ -98,6 +99,7 @@ def fix(
     unsafe_rule: UnsafeRule = None,
     resolver: Resolver = "",
     exclude: Exclude = None,
+    convert: Convert = None,
     config_file: ConfigFile = "",
     isolated: Isolated = False,
     stdin_filename: StdinFilename = "",
@@ -123,7 +125,7 @@ def fix(
     paths = paths or ["."]
     config = settings(
         paths, select=select, extend_select=extend_select, ignore=ignore, safe=safe,
-        unsafe_rule=unsafe_rule, exclude=exclude, resolver=resolver, unsafe=unsafe,
+        unsafe_rule=unsafe_rule, exclude=exclude, convert=convert, resolver=resolver, unsafe=unsafe,
         file=config_file, isolated=isolated, stdin_filename=stdin_filename,
     )  # fmt: skip
     if watch:

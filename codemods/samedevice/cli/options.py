@@ -80,6 +80,14 @@ Exclude = Annotated[
         rich_help_panel=FILES,
     ),
 ]
+Convert = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PATTERN",
+        help="Convert scripts that stay on the CPU for what they are for (checks, benchmarks).",
+        rich_help_panel=FILES,
+    ),
+]
 ConfigFile = Annotated[
     str,
     typer.Option(

@@ -13,9 +13,9 @@ from samedevice.inference.events import Structured
 from samedevice.inference.evidence import Evidence
 from samedevice.inference.movers import ANY, Structure
 from samedevice.inference.nodes import ON_DEVICE, Cause, Location, Place, PlaceVar
-from samedevice.inference.objects import Class, External, Scope
+from samedevice.inference.objects import Class, External, Instance, Scope
 from samedevice.inference.sites import LeftOut
-from samedevice.inference.values import Const, Value
+from samedevice.inference.values import NONE, Const, Doubt, Tensor, Value
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -84,6 +84,10 @@ class Answers:
     def is_meant(self, device: ast.AST) -> bool:
         """Tell whether an expression that looks like a device's is used as one."""
         return device in self.interpreter.meant
+
+    def is_to_fail(self, node: ast.AST) -> bool:
+        """Tell whether a test wants an expression to fail where there is no CUDA."""
+        return node in self.interpreter.refused
 
     def says_how(self, branch: Location) -> bool:
         """Tell whether a branch says how something is done, and not where: both arms move it."""
@@ -254,6 +258,21 @@ class Answers:
             value = each.names.get(node.id) if isinstance(node, ast.Name) else None
             count -= isinstance(value, Const) and value.value is None
         return count
+
+    def holds_only_tensors(self, scope: Scope, attr: str) -> bool:
+        """Tell whether every object that a method was evaluated for holds a tensor under a name,
+        or nothing."""
+        func = scope.func
+        scopes = self.interpreter.all_scopes.get(func.node, ()) if func is not None else ()
+        owners = (each.self_value for each in scopes)
+        held = (owner.attrs.get(attr, NONE) for owner in owners if isinstance(owner, Instance))
+        return all(
+            isinstance(value, Tensor)
+            and value.doubt is not Doubt.OTHER
+            or isinstance(value, Const)
+            and value.value is None
+            for value in held
+        )
 
     def handed_there(self, scope: Scope, name: str) -> bool:
         """Tell whether a module was on the device when a function was called with it."""

@@ -122,13 +122,28 @@ def _kept(solution: Solution) -> list[Group[MetKept]]:
         if scope is None or spot.node in found or solution.policy.managed(spot.path):
             continue
         read = _read(spot.node, scope) & names.keys()
-        if read:
+        if read and not _is_made_anew(scope, read):
             event = MetKept(
                 spot, held, scope, since=names[min(read)], on_host=on_host,
                 other=solution.entry(other, beside, meet.function),
             )  # fmt: skip
             found[spot.node] = Group(spot, [event])
     return list(found.values())
+
+
+def _is_made_anew(scope: Scope, attributes: Collection[str]) -> bool:
+    """Tell whether a class asks where it keeps something, to make it anew: `self.table.device !=
+    x.device`."""
+    klass = scope.func.cls if scope.func is not None else None
+    return any(
+        isinstance(part, ast.Attribute)
+        and part.attr == "device"
+        and isinstance(part.value, ast.Attribute)
+        and part.value.attr in attributes
+        for compare in syntax.walk(scope.node if klass is None else klass.node)
+        if isinstance(compare, ast.Compare)
+        for part in ast.walk(compare)
+    )
 
 
 def _follows(node: PlaceVar) -> bool:

@@ -20,6 +20,7 @@ from samedevice.inference.dispatch import evaluates
 from samedevice.inference.events import Comparison, Creation, Drawn, ProcessCall
 from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Func, Instance, Scope
+from samedevice.inference.open_events import WhereAsked
 from samedevice.inference.values import (
     ARRAY,
     DEVICE,
@@ -306,6 +307,7 @@ def compare_device(
         means = index_means(node)
         asked = DeviceTest(means is not False)
         asked.of_value = True
+        run.record(WhereAsked(Location(scope.path, node), left.node, scope))
         return asked if means is not None else SCALAR
     text = next(
         (v.value for v in (left, right) if isinstance(v, Const) and isinstance(v.value, str)),
@@ -316,6 +318,8 @@ def compare_device(
     if isinstance(left, Device) and isinstance(node.ops[0], (ast.Is, ast.IsNot)) and text is None:
         return SCALAR if left.partial else _identity(left, right, equal)
     if text is not None and len(values) == 1:
+        if isinstance(left, Device) and left.of_value:
+            run.record(WhereAsked(Location(scope.path, node), left.node, scope))
         if text.startswith("cpu"):
             return DeviceTest(not equal)
         if DEVICE.fullmatch(text):

@@ -209,6 +209,8 @@ def _set_on_instance(
             run.trail.put(owner.attrs, name, member)
         return
     _note_holder(run, owner, attr, value, scope, spot)
+    if attr == "forward" and owner.family == "module" and scope.self_value is not owner:
+        escapes.taken(run, owner, spot, scope)  # what it computes from now on is not followed
     if type(value) is External or type(owner.attrs.get(attr)) is External:
         if owner.cls is not None and scope.func is not None:
             if getattr(scope.func.node, "name", "") != "__init__":
@@ -312,6 +314,7 @@ def register(run: Interpreter, owner: Instance, child: Instance) -> None:
     if child is owner or owner.node is None or child.node is None:
         return
     moved = child.has_moved()
+    source = child.wholes()[-1]
     if lent(run, owner, child):
         owner.borrows.append(child)
         child.shared = True
@@ -330,6 +333,8 @@ def register(run: Interpreter, owner: Instance, child: Instance) -> None:
     assert child.node is not None
     run.graph.same(owner.node, child.node)
     owner.parts.append(child)
+    if iteration.is_any_module(child) and source not in owner.wholes():
+        owner.parts.append(source)  # whichever part it is: what stands for another one moves along
 
 
 def lent(run: Interpreter, owner: Instance, child: Instance) -> bool:

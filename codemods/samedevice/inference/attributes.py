@@ -31,6 +31,7 @@ from samedevice.inference.objects import (
     Super,
     Union,
 )
+from samedevice.inference.open_events import WhereAsked
 from samedevice.inference.values import (
     ARRAY,
     NOTHING,
@@ -89,6 +90,8 @@ def _attribute_expression(run: Interpreter, node: ast.Attribute, scope: Scope) -
             if isinstance(callee, External) and callee.name == "torch.device":
                 return Const(text.partition(":")[0])  # only its name is asked for
     owner = run.eval(node.value, scope)
+    if node.attr == "is_cuda" and isinstance(owner, Tensor):
+        run.record(WhereAsked(Location(scope.path, node), owner.node, scope))
     return attribute(run, owner, node.attr, Location(scope.path, node), scope)
 
 

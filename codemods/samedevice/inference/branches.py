@@ -110,7 +110,12 @@ def _definitions(node: ast.If, scope: Scope) -> dict[str, Value]:
 
 
 def _by_default(test: ast.expr, scope: Scope) -> bool:
-    """Tell whether a test compares what a parameter is for those who leave it out with a text."""
+    """Tell whether a test asks a parameter that a call gives a constant, or leaves at its default.
+
+    Of texts only those who leave it out: each other call says which it wants.
+    """
+    if conditions.is_given(test, scope):
+        return True
     match test:
         case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str())]):
             held = scope.names.get(name)
@@ -120,12 +125,10 @@ def _by_default(test: ast.expr, scope: Scope) -> bool:
 
 
 def _aside(run: Interpreter, body: list[ast.stmt], scope: Scope) -> None:
-    """Evaluate what other callers may run and these do not, if it moves anything to a GPU.
+    """Evaluate what other callers may run and these do not.
 
     Nothing that it binds, returns or raises goes on.
     """
-    if not choices.moves(body):
-        return
     fork = run.trail.fork(scope)
     exits = run.loops, run.caught
     run.loops, run.caught = [], []

@@ -61,6 +61,7 @@ from samedevice.inference.values import (
     Seq,
     Tensor,
     Value,
+    always_tensor,
 )
 
 if TYPE_CHECKING:
@@ -239,6 +240,8 @@ def call_parameter(
     scope: Scope,
 ) -> Value:
     """Call something that a caller passed: most likely a module or a loss."""
+    if always_tensor(callee):
+        return NOTHING  # no tensor can be called: another path comes here
     callee.doubt = Doubt.OTHER  # a tensor is not called
     for value, where in (*args, *kwargs.values()):
         libraries.undecided(run, value, where, callee.node, scope)

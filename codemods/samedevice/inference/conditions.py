@@ -26,6 +26,7 @@ from samedevice.inference.values import (
     Tensor,
     Value,
 )
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -51,6 +52,9 @@ def _boolean_operation(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Valu
     if len(flags) < len(values) and any(flag.of_value for flag in flags):
         return SCALAR  # something else decides as well, and no user chose that as a device
     if flags and isinstance(node.op, ast.And):
+        for part, value in zip(node.values, values, strict=True):
+            if type(value) is Const and value.value is False and not is_switch(part, value, scope):
+                return value  # the call declines it
         choice = len(flags) < len(values) or any(flag.choice for flag in flags)
         return DeviceTest(flags[0].positive, asks=any(flag.asks for flag in flags), choice=choice)
     if flags and all(isinstance(v, DeviceTest) or truth(v) is False for v in values):
@@ -135,11 +139,24 @@ def is_switch(test: ast.expr, value: Value, scope: Scope) -> bool:
         case ast.Attribute(value=ast.Name(id="self"), attr=attr):
             owner = scope.self_value
             own = isinstance(owner, Instance) and attr in owner.attrs
-            told = own and any(word in attr.lower() for word in ("cuda", "gpu"))
+            told = own and any(word in attr.lower() for word in ("cuda", "gpu", "device"))
             return isinstance(value, Const) and not told  # the call that made it says what it is
     if isinstance(test, ast.Name) and isinstance(value, Const) and value.value is None:
         return _is_global(test.id, scope)  # what a call leaves out is no switch
+    if is_given(test, scope):
+        return False  # each call says what it is
     return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)
+
+
+def is_given(test: ast.expr, scope: Scope) -> bool:
+    """Tell whether a test asks a parameter of the function whose code it is in."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return is_given(inner, scope)
+        case ast.Name(id=name):
+            func = scope.function()
+            return func is not None and name in syntax.parameters(func.node)
+    return False
 
 
 def _is_global(name: str, scope: Scope) -> bool:

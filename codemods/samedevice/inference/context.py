@@ -120,6 +120,8 @@ class Context:
     #: What runs only shows how a module works.
     shown: bool = field(default=False, init=False)
     tests: Tests = field(default_factory=Tests, init=False)
+    #: What tests want to fail where there is no CUDA.
+    refused: set[ast.AST] = field(default_factory=set, init=False)
     #: The functions that are made only where a test has found a device, and so run only there.
     made_under_test: set[ast.AST] = field(default_factory=set, init=False)
     symbolic: int = field(default=0, init=False)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
-from samedevice.inference import uncalled, unexplained
+from samedevice.inference import asked, uncalled, unexplained
 from samedevice.inference.events import Placing
 from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance, Method, Partial, Scope
@@ -109,7 +109,8 @@ def decorated(run: Interpreter, value: Value, decorator: Value) -> None:
 
 
 def undecided(solution: Solution) -> Iterator[SiteGroup]:
-    """Return where what a conversion moves escapes, and where an escaped function meets it."""
+    """Return where what a conversion moves escapes, where an escaped function meets it, and where
+    it would be answered otherwise than it was."""
     free = solution.policy.converting
     if not free:
         return
@@ -127,6 +128,7 @@ def undecided(solution: Solution) -> Iterator[SiteGroup]:
         ):
             yield met
     yield from (group for group in uncalled.met(solution) if not left_to_callers(solution, group))
+    yield from asked.undecided(solution)
 
 
 def _prepared(solution: Solution) -> set[str]:
@@ -181,20 +183,21 @@ def _moves(solution: Solution, site: Escaped, prepared: bool) -> bool:
     return any(there) and not (prepared and all(there) and not site.with_unknown)
 
 
-def _places(value: Value, depth: int = _DEEP) -> Iterator[PlaceVar]:
+def _places(value: Value, depth: int = _DEEP, *, listed: bool = False) -> Iterator[PlaceVar]:
     """Yield the places of the tensors and modules that a value brings along.
 
-    One element mixes with any device, and parameters are where they are trained.
+    One element mixes with any device, unless a list of them is made an array. Parameters are where
+    they are trained, but what was taken out of them is looked at.
     """
     if isinstance(value, Tensor):
-        if not (value.scalar or value.parameter or value.owner is not None):
+        if not (value.scalar and not listed or value.parameter or value.lent):
             yield value.node
     elif isinstance(value, Instance) and value.family == "module":
         if value.node is not None and value.stateful:
             yield value.node
     elif depth:
         for member in _members(value):
-            yield from _places(member, depth - 1)
+            yield from _places(member, depth - 1, listed=isinstance(value, Seq))
 
 
 def _members(value: Value) -> Iterable[Value]:

@@ -438,14 +438,17 @@ class PlainContainer(Site):
     value: Seq | Dict
 
     def left_behind(self) -> list[Instance]:
-        """Return the modules in it that stay where they are built: nothing moves them."""
+        """Return the modules in it that stay where they are built: nothing moves them.
+
+        A part stays with what it is a part of.
+        """
+        held = contents.modules_in(self.value)
+        wholes = [each.wholes()[-1] for each in held if each.stateful and not each.has_moved()]
+        along = self.owner.tree()
         return [
-            module
-            for module in contents.modules_in(self.value)
-            if module.stateful
-            and not (module.moves or module.parent is not None)
-            and module.site is not None
-            and module.site.in_constructor
+            whole
+            for whole in dict.fromkeys(wholes)
+            if whole not in along and whole.site is not None and whole.site.in_constructor
         ]
 
 

@@ -70,10 +70,13 @@ def _with_statement(run: Interpreter, node: ast.With | ast.AsyncWith, scope: Sco
             run.inside.append((value, spot))
         if item.optional_vars is not None:
             run.assign(item.optional_vars, entered, scope, node)
+    first = len(run.sites)
     if suppresses:
         ended = interrupted(run, node.body, scope, lambda: False)
     else:
         ended = run.block(node.body, scope)
+    if probes.expects_refusal(node):
+        run.refused.update(site.spot.node for site in run.sites[first:])
     del run.inside[outside:]
     return ended
 

@@ -124,6 +124,15 @@ def any_module(owner: Instance, spot: Location) -> Instance:
     return child
 
 
+def keep_up(run: Interpreter, part: Instance) -> None:
+    """Put what stands for any part where its whole is by now, if nothing has moved it by itself."""
+    whole = next((each for each in part.wholes() if not is_any_module(each)), part)
+    if whole.node is None or whole.node is part.node:
+        return
+    if not set(part.moves) - set(whole.moves):
+        run.trail.place(part, whole.node)
+
+
 def is_any_module(module: Instance) -> bool:
     """Tell whether a module stands for all parts of another one."""
     known = module.name or module.cls is not None or module.fact is not None

@@ -11,7 +11,7 @@ from samedevice.inference import contents, devices, escapes, models
 from samedevice.inference.events import HostRead, LengthsRead, ProcessCall
 from samedevice.inference.models import Call, containers, images, operations, options
 from samedevice.inference.nodes import Location, PlaceVar
-from samedevice.inference.objects import Instance, Scope
+from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.open_events import GivenAway, HandedTogether, Undecided
 from samedevice.inference.values import (
     ARRAY,
@@ -82,6 +82,8 @@ def call_external(
         if name.partition(".")[0] not in _NEUTRAL:
             handed_together(run, args, kwargs, spot, scope)
             escapes.handed(run, args, kwargs, spot, scope)
+        elif not name.startswith("torch.") and any(isinstance(v, Func) for v, _ in args):
+            escapes.handed(run, args, kwargs, spot, scope)  # it calls the function with them
         return UNKNOWN
     if fact.kind == "host":
         escapes.called_back(run, args, kwargs)

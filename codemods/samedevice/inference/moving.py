@@ -6,7 +6,7 @@ What it only keeps, in attributes and caches, does not.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from samedevice.inference import contents, iteration
@@ -23,34 +23,19 @@ if TYPE_CHECKING:
 _STEPS = 50
 
 
-def tree(module: Instance) -> set[Instance]:
-    """Return a module and all that moves when it does."""
-    found, open_ = {module}, [module]
-    while open_:
-        new = set(_parts(open_.pop())) - found
-        found |= new
-        open_ += new
-    return found
-
-
 def parts(module: Instance) -> list[Instance]:
     """Return a module and its parts, and theirs, in the order in which they are kept."""
     found = [module]
     for whole in found:
-        found += [part for part in dict.fromkeys(_parts(whole)) if part not in found]
+        found += [part for part in dict.fromkeys(whole.moving()) if part not in found]
     return found
-
-
-def _parts(owner: Instance) -> Iterator[Instance]:
-    yield from owner.parts
-    yield from (held for held in owner.held() if held.family == "module")
 
 
 def rebase(run: Interpreter, owner: Instance, node: PlaceVar) -> None:
     """Put a module, its parameters and its parts somewhere else from now on."""
     run.trail.place(owner, node)
     arrive(run, owner)
-    for part in _parts(owner):
+    for part in owner.moving():
         if part.node is not node:
             rebase(run, part, node)
     for attr in sorted(owner.buffers & owner.attrs.keys()):

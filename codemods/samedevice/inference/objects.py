@@ -344,6 +344,19 @@ class Instance(Value):
             if isinstance(held, Instance)
         ]
 
+    def moving(self) -> list[Instance]:
+        """Return the parts of a module that move when it does, not theirs."""
+        return [*self.parts, *(held for held in self.held() if held.family == "module")]
+
+    def tree(self) -> set[Instance]:
+        """Return a module and all that moves when it does."""
+        found, open_ = {self}, [self]
+        while open_:
+            new = set(open_.pop().moving()) - found
+            found |= new
+            open_ += new
+        return found
+
     def wholes(self) -> list[Instance]:
         """Return this instance, the module that it is a part of, the one that this is of, ..."""
         found = [self]

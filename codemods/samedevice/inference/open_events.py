@@ -94,6 +94,11 @@ class Escaped(Site):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class WhereAsked(Site):
+    """Code asks whether a tensor is on an accelerator: what it does then is not what it did."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class NotFollowed(Site):
     """Another evaluation stands for a call, which does more than is repeated for it.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from samedevice.inference import choices, looks, worth
+from samedevice.inference import choices
 from samedevice.inference.events import (
     Built,
     Cloned,
@@ -27,6 +27,7 @@ from samedevice.inference.focus import Target
 from samedevice.inference.forks import forks
 from samedevice.inference.nodes import Cause, Place, PlaceVar
 from samedevice.inference.open_events import GivenAway
+from samedevice.inference.purposes import Purposes
 from samedevice.inference.sites import Group, Site, SiteGroup, is_told
 from samedevice.inference.values import Device
 from samedevice.inference.ways import saying_how
@@ -44,6 +45,7 @@ class Policy:
         self.programs = solution.programs
         self.interpreter = solution.interpreter
         self.graph = solution.graph
+        self.purposes = Purposes(solution)
         self._rest = solution.told
         self._spread: dict[frozenset[str], list[SiteGroup]] | None = None
         self._managed: dict[str, bool] = {}
@@ -91,7 +93,7 @@ class Policy:
     def settle(self) -> None:
         """Pin what the program leaves open, solve, and make all evaluations of a place agree."""
         self.graph.forget_aside()
-        beside = self._beside_accelerators()
+        beside = self._beside_accelerators() | self._staying()
         self.graph.open = False  # these are written out, whoever calls what they are in
         chosen: set[str] = set()
         for device in self.interpreter.cpu_devices:
@@ -218,9 +220,14 @@ class Policy:
         given = self._in_libraries()
         if not given or self._rest is not None and self._rest.active:
             return set()
-        settled = self._of_processes()
-        free = (each for each in self._without_device(self._active_files()) if not each & settled)
-        return set().union(*(reached for reached in free if reached & given))
+        settled = self._of_processes() | self._active_files()
+        free = [
+            reached
+            for script, reached in self.programs.scripts()
+            if reached & given and not reached & settled
+            if not self.purposes.of(script, reached).stays
+        ]
+        return set().union(*free)
 
     def _active_files(self, *, chosen: bool = False) -> set[str]:
         """The files whose own code puts something on a device, or in which that was `chosen`."""
@@ -249,8 +256,11 @@ class Policy:
         what they would have on the device, it would have there, too.
         """
         settled, active = self.left_alone(), self._active_files()
-        free = [files for files in self._without_device(active) if files & self.worthwhile]
-        waiting = [files for files in free if not looks.chosen(self.solution, files)]
+        waiting = [
+            reached
+            for script, reached in self.programs.scripts()
+            if not reached & active and self.purposes.of(script, reached).served
+        ]
         alone = {path for reached in waiting if reached & settled for path in reached}
         waiting = [reached for reached in waiting if not reached & settled]
         building = self.building() if alone else set()
@@ -259,11 +269,6 @@ class Policy:
             waiting = [reached for reached in waiting if not reached & alone & building]
         return set().union(*waiting) - alone - self._with_what_runs(active)
 
-    @cached_property
-    def worthwhile(self) -> frozenset[str]:
-        """The files that compute what is worth a device."""
-        return worth.worthwhile(self.solution)
-
     def building(self) -> set[str]:
         """The files whose own code builds modules, or computes what goes to the device."""
         found = {spot.path for _, spot, _, _ in self.interpreter.seeds}
@@ -271,16 +276,6 @@ class Policy:
             if any(not site.in_constructor and not site.callers_unknown for site in group.sites):
                 found.add(group.spot.path)
         return found
-
-    def _without_device(self, active: set[str]) -> Iterator[frozenset[str]]:
-        """Yield what each script runs that uses no device, tests aside."""
-        for script, reached in self.programs.scripts():
-            if not (reached & active or self.programs.is_test(script) or self._hides_all(reached)):
-                yield reached
-
-    def _hides_all(self, files: Iterable[str]) -> bool:
-        """Tell whether a program hides every GPU from itself: it is meant for the CPU."""
-        return any(self.programs.markers(path).hides_all for path in files)
 
     def _forking(self) -> set[str]:
         """The files whose forked processes compute with modules, which CUDA does not allow."""
@@ -298,6 +293,15 @@ class Policy:
         if self._rest is not None and (self._rest.naming or self._rest.active):
             return set(self.programs.files())
         return self._with_what_runs(named | self.left_alone())
+
+    def _staying(self) -> set[str]:
+        """The files that only scripts run which stay on the CPU for what they are for."""
+        if not self.interpreter.cpu_devices:
+            return set()
+        files: dict[bool, set[str]] = {True: set(), False: set()}
+        for script, reached in self.programs.scripts():
+            files[self.purposes.of(script, reached).stays] |= reached
+        return files[True] - files[False]
 
     def _accelerators(self) -> Iterator[SiteGroup]:
         """The places that name an accelerator."""

@@ -24,6 +24,8 @@ _NEEDED = re.compile(
     r"\.cuda\(|['\"]cuda(:\d+)?['\"]|torch\.cuda\.(?!is_|device_count|manual_|\w+Tensor\b)\w+\("
     r"|torch\.cuda\.\w+Tensor\("
 )
+_MOVES = re.compile(r"\.(?:cpu|cuda)(?:\(\)|$)")
+_EXPECTING = frozenset(("raises", "assertRaises", "assertRaisesRegex"))
 _SAYING = frozenset(
     ("critical", "debug", "error", "exception", "exit", "format", "info", "log", "print",
      "print_exc", "str", "warn", "warning", "write")
@@ -31,12 +33,49 @@ _SAYING = frozenset(
 
 
 def is_fallback(node: ast.Try) -> bool:
-    """Tell whether something is tried on the device, with the CPU to fall back on."""
-    return any(
-        isinstance(part, ast.Constant) and part.value == "cpu"
-        for handler in node.handlers
-        for part in syntax.walk_all(handler.body)
-    )
+    """Tell whether something is tried on the device, with the CPU to fall back on.
+
+    A handler names the CPU, or does what was tried with what it takes there: `model.cpu()(x)`.
+    """
+    tried = {_on_cpu(name) for name in _calls(node.body) if not _MOVES.search(name[-5:])}
+    for handler in node.handlers:
+        parts = syntax.walk_all(handler.body)
+        if any(isinstance(part, ast.Constant) and part.value == "cpu" for part in parts):
+            return True
+        called = set(_calls(handler.body))
+        if (
+            _catches(handler.type)
+            and any(name.endswith(".cpu") for name in called)
+            and not any(isinstance(part, ast.Raise) for part in parts)
+            and not tried.isdisjoint(map(_on_cpu, called))
+        ):
+            return True
+    return False
+
+
+def _on_cpu(called: str) -> str:
+    """Return what is called, without moves: `model` for `model.cpu()` and `model.cuda()`."""
+    return _MOVES.sub("", called)
+
+
+@syntax.per_node
+def expects_refusal(node: ast.With | ast.AsyncWith) -> bool:
+    """Tell whether a test wants its block to fail for want of CUDA: `pytest.raises(...)`.
+
+    It names what torch raises then, or a message about it.
+    """
+    for item in node.items:
+        match item.context_expr:
+            case ast.Call(func=func, args=[kind, *others], keywords=keywords) if (
+                syntax.dotted(func).rpartition(".")[2] in _EXPECTING
+            ):
+                said = [part for each in (*others, *keywords) for part in ast.walk(each)]
+                texts = [part.value for part in said if isinstance(part, ast.Constant)]
+                if "AssertionError" in ast.unparse(kind) or any(
+                    isinstance(text, str) and _ABOUT.search(text) for text in texts
+                ):
+                    return True
+    return False
 
 
 @syntax.per_node

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from samedevice.inference.demonstrations import is_main as is_main
-from samedevice.inference.looks import says_cpu
+from samedevice.inference.doings import says_cpu
 from samedevice.inference.markers import Markers, hides, markers
 from samedevice.inference.nodes import Location
 from samedevice.inference.unit_tests import is_test_file, replaces

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 
 from samedevice.inference.events import Built, Placing
 from samedevice.inference.forks import forks
-from samedevice.inference.looks import chosen
 from samedevice.inference.nodes import Location
 from samedevice.inference.open_events import GivenAway
 from samedevice.inference.solution import Solution
-from samedevice.inference.worth import has_learned
 from samedevice.reading import syntax
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -22,10 +20,14 @@ _DEFINING = frozenset(("TypeVar", "compile", "getLogger", "namedtuple"))
 
 @dataclass(frozen=True)
 class Staying:
-    """A script that nothing in it moves to a device, and why that is so."""
+    """A script that nothing in it moves to a device, and why that is so.
+
+    `asked`: it is converted if somebody asks for it by name.
+    """
 
     path: str
     reason: str
+    asked: bool = False
 
 
 def staying(solution: Solution) -> tuple[Staying, ...]:
@@ -48,9 +50,7 @@ def staying(solution: Solution) -> tuple[Staying, ...]:
         and not any(programs.owner(path) is not None for path in reached)
     ]
     reasons = _Reasons(solution, computing) if silent else None
-    return tuple(
-        Staying(script, reasons.of(script, reached)) for script, reached in silent if reasons
-    )
+    return tuple(reasons.of(script, reached) for script, reached in silent if reasons)
 
 
 def _computing(solution: Solution) -> set[str]:
@@ -93,18 +93,18 @@ class _Reasons:
         self._kept = {script for script, reached in self._scripts if reached & kept}
         self._building = self._policy.building()
 
-    def of(self, script: str, reached: Collection[str]) -> str:
+    def of(self, script: str, reached: Collection[str]) -> Staying:
         """Return why a script stays there that runs these files."""
+        purpose = self._policy.purposes.of(script, reached)
+        if purpose.stays:
+            return Staying(script, purpose.why, asked=True)
         asked: tuple[Callable[[str, Collection[str]], str | None], ...] = (
-            self._hidden, self._shared, self._distributed, self._given_away, self._unknown,
-            self._untrained, self._by_choice, self._with_others, self._asked,
+            self._shared, self._distributed, self._given_away, self._unknown, self._for_nothing,
+            self._with_others, self._asked,
         )  # fmt: skip
         reasons = (ask(script, reached) for ask in asked)
-        return next(filter(None, reasons), "nothing in it is known to need a device")
-
-    def _hidden(self, script: str, reached: Collection[str]) -> str | None:
-        hiding = [path for path in reached if self._programs.markers(path).hides_all]
-        return f"{self._base(hiding[0])} hides every GPU from it" if hiding else None
+        found = next(filter(None, reasons), "nothing in it is known to need a device")
+        return Staying(script, found)
 
     def _shared(self, script: str, reached: Collection[str]) -> str | None:
         for spot in self._forks:
@@ -118,8 +118,8 @@ class _Reasons:
                 return f"{self._base(path)} makes it one of several processes, without a device"
         return None
 
-    def _by_choice(self, script: str, reached: Collection[str]) -> str | None:
-        return chosen(self._solution, reached) or None
+    def _for_nothing(self, script: str, reached: Collection[str]) -> str | None:
+        return self._policy.purposes.of(script, reached).why or None
 
     def _given_away(self, script: str, reached: Collection[str]) -> str | None:
         return self._first(
@@ -158,20 +158,6 @@ class _Reasons:
             )
         ]
         return self._first(spots, reached, "it asks for the CPU itself")
-
-    def _untrained(self, script: str, reached: Collection[str]) -> str | None:
-        if set(reached) & self._policy.worthwhile:
-            return None
-        built = [
-            site
-            for group in self._solution.all_groups(Built)
-            if group.spot.path in reached
-            for site in group.sites
-        ]
-        if any(has_learned(site.module) for site in built):
-            return None
-        which = "no module that has parameters" if built else "no module"
-        return f"it calls {which} and takes no gradient with autograd"
 
     def _base(self, path: str) -> str:
         return path.rpartition("/")[2]

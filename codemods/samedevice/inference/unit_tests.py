@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from samedevice.inference import skipped
 from samedevice.inference.events import DeviceChosen, Indexed, Literal, Placing
 from samedevice.inference.nodes import Aside, Place
 from samedevice.inference.objects import Func, Instance
@@ -124,8 +125,12 @@ def function(run: Interpreter, func: Func) -> Iterator[None]:
         return
     own, first = Aside(), len(run.sites)
     known.append(own)
+    tree = run.project.tree(path)
+    certain = tree is not None and skipped.without_cuda(func, tree)
+    run.guarded += certain
     with _running(run, own, func.node):
         yield
+    run.guarded -= certain
     named = _asks_for_one(run.project, path, func) or _names_device(run, own, run.sites[first:])
     own.apart = known[0].apart and not named
 

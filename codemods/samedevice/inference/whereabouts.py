@@ -100,7 +100,7 @@ class Whereabouts:
 
     def _comes_from_host(self, value: Value) -> bool:
         """Tell whether all that a value is computed from is on the CPU, round a loop as well."""
-        open_, found = [value], {value: False}
+        open_, found, follows = [value], {value: False}, False
         while open_:
             at = open_.pop()
             for source in members(at) or self.sources(at):
@@ -114,11 +114,14 @@ class Whereabouts:
                     found[source] = False
                     continue
                 place = place or self.solution.place(node_of(source))
-                if place not in (Place.HOST, Place.UNKNOWN):
+                if place not in (Place.HOST, Place.UNKNOWN, Place.FOLLOWS):
                     return False
+                follows |= place is Place.FOLLOWS
                 found[source] = place is Place.HOST
         if not any(found.values()):
             return False
+        if follows and not any(on for one, on in found.items() if isinstance(one, Instance)):
+            return False  # a module on the CPU is called with what is there, whoever hands it in
         for each in found:
             if each not in self._actual:
                 self._actual[each] = Place.HOST
@@ -141,16 +144,16 @@ class Whereabouts:
             return Place.HOST  # the device of a program is "cpu" by now: it is to be chosen
         if inferred in (Place.HOST, Place.FIXED):
             return self._of_parameter(value, root) or inferred
+        _, parts = self._tracer.births.get(value, (None, ()))
+        site = self.site(value)
+        named = [part for part in parts if isinstance(part, Device)]
+        if isinstance(site, (Placing, GivenDevice)) and named:
+            return self.place(named[-1])
         if self.solution.given(root) is not None:
             return inferred
-        _, parts = self._tracer.births.get(value, (None, ()))
         if isinstance(value, Device):
             return self.place(parts[0]) if parts else inferred  # `x.device` is where `x` is
-        site = self.site(value)
         if isinstance(site, (Placing, GivenDevice)):
-            named = [part for part in parts if isinstance(part, Device)]
-            if named:
-                return self.place(named[-1])
             told = [source.find() for source in root.flows_from]
             if told and all(self.solution.given(one) is not None for one in told):
                 return inferred  # the default of a parameter says where

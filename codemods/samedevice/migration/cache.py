@@ -285,10 +285,14 @@ class Cache:
         return known[1]
 
     def _program(self, part: Project, program: frozenset[str]) -> str:
-        """Return the key of a program: its files, which others there are, and what it was."""
+        """Return the key of a program: its files, which others there are, and what it was.
+
+        Of the others counts whether they say where they compute.
+        """
         files = sorted((path, self._hash_of(part, path)) for path in program)
         files += [(each.path, _hash(each.text)) for each in part.settings.of(program)]
-        return _hash(repr((self._others(part), files, sorted(program & part.converted))))
+        beside = bool(part.computing - program)
+        return _hash(repr((self._others(part), beside, files, sorted(program & part.converted))))
 
     def _others(self, part: Project) -> str:
         if self._part is not part:

@@ -18,6 +18,7 @@ from ..inference.missing import Missing
 from ..inference.tally import by_file, tally
 from ..reading import source
 from ..reading.config import Config, ConfigError
+from ..reading.patterns import Matching
 from ..reading.project import PART, Imported, Project
 from ..reading.source import Source, SourceError
 from ..reading.suppress import Suppressions
@@ -377,7 +378,7 @@ class _Job:
     """
 
     paths: tuple[str, ...]
-    asks: tuple[str, tuple[int, int]]
+    asks: tuple[str, tuple[int, int], tuple[Matching, ...]]
     config: Config
     keeps: bool
     texts: bool

@@ -279,8 +279,8 @@ def _withdraw(
             beyond.add(path)
     staying = list(_staying(outcome, groups))
     halved = groups.withdraw_halves(staying, applied, after, outcome.line_before)
-    groups.withdraw([(guilty, f"{_BECAUSE}: {reason}") for guilty, reason in found], applied)
-    return bool(found) or halved
+    because = [(guilty, f"{_BECAUSE}: {reason}") for guilty, reason in found]
+    return groups.withdraw(because, applied) or halved
 
 
 def _newly_undecided(outcome: Outcome) -> list[Finding]:
@@ -576,8 +576,7 @@ def further(
 
 def after_fix(outcome: Outcome, config: Config, seen: Seen | None = None) -> Project:
     """Return the project as it is with the changes of `outcome`, and what runs saw of it."""
-    asked = config.resolver, config.torch_floor
-    return Project(outcome.sources.values(), *asked, context=outcome.context, seen=seen)
+    return Project(outcome.sources.values(), *config.asks, context=outcome.context, seen=seen)
 
 
 def apply(outcome: Outcome) -> None:

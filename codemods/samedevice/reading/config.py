@@ -20,8 +20,11 @@ else:
 
 from samedevice.finding import RENAMED, current_rule
 from samedevice.reading import requirements
+from samedevice.reading.patterns import Matching
 
-LISTS = ("select", "extend-select", "ignore", "safe", "unsafe-rule", "exclude")
+LISTS = ("select", "extend-select", "ignore", "safe", "unsafe-rule", "exclude", "convert")
+#: Those of them that name files.
+_OF_FILES = ("exclude", "convert")
 KEYS = (
     *LISTS, "per-file-ignores", "unsafe", "resolver", "line-length", "baseline", "docs-url",
     "extend", "batch",
@@ -32,14 +35,6 @@ RESOLVER = re.compile(r"cuda|accelerator|xla|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 class ConfigError(Exception):
     """A setting that cannot be used; the message names the file or flag it came from."""
-
-
-@dataclass(frozen=True)
-class Exclude:
-    """Patterns in the syntax of .gitignore, read relative to the folder `root`."""
-
-    root: str
-    patterns: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -63,9 +58,9 @@ class Config:
     oldest torch that the project says it works with, (0, 0) when it does not say. `baseline` is
     the file of old findings that `check` leaves out, "" for none. `docs_url` is where the site of
     the documentation is served, "" where that is not said. `decided_by_run`: a run will show what
-    is undecided, and no conversion waits for it. `files` are those that the
-    settings were read from, the nearest first; `named_in` says of each rule that they and the flags
-    name where.
+    is undecided, and no conversion waits for it. `convert` says which scripts are converted
+    whatever they are for. `files` are those that the settings were read from, the nearest first;
+    `named_in` says of each rule that they and the flags name where.
     """
 
     select: tuple[str, ...] = ()
@@ -74,7 +69,7 @@ class Config:
     safe: tuple[str, ...] = ()
     unsafe_rule: tuple[str, ...] = ()
     unsafe: bool = False
-    exclude: tuple[Exclude, ...] = ()
+    exclude: tuple[Matching, ...] = ()
     resolver: str = ""
     line_length: int | None = None
     torch_floor: requirements.Release = requirements.UNKNOWN
@@ -82,8 +77,14 @@ class Config:
     docs_url: str = ""
     per_file_ignores: tuple[PerFile, ...] = ()
     decided_by_run: bool = False
+    convert: tuple[Matching, ...] = ()
     files: tuple[str, ...] = field(default=(), compare=False, repr=False)
     named_in: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def asks(self) -> tuple[str, requirements.Release, tuple[Matching, ...]]:
+        """What is asked of a project (`Project.asks`)."""
+        return self.resolver, self.torch_floor, self.convert
 
     @property
     def old_names(self) -> list[str]:
@@ -106,12 +107,13 @@ class Config:
         unsafe: bool = False,
         resolver: str = "",
         baseline: str | None = None,
+        convert: Sequence[str] = (),
     ) -> Config:
         """Return these settings with the flags that were given in place of the table's values.
 
-        `exclude` adds to the table's patterns, relative to the current folder, and `extend_select`
-        to its rules, also where the table ignores one. Raises `ConfigError` for a resolver of
-        another form.
+        `exclude` and `convert` add to the table's patterns, relative to the current folder, and
+        `extend_select` to its rules, also where the table ignores one. Raises `ConfigError` for a
+        resolver of another form.
         """
         if resolver and not RESOLVER.fullmatch(resolver):
             raise ConfigError(f"--resolver {resolver}: {_RESOLVER_FORMS}")
@@ -129,10 +131,15 @@ class Config:
             unsafe=unsafe or self.unsafe,
             resolver=resolver or self.resolver,
             baseline=self.baseline if baseline is None else baseline,
-            exclude=(*self.exclude, Exclude(os.getcwd(), tuple(exclude)))
-            if exclude
-            else self.exclude,
+            exclude=_added(self.exclude, os.getcwd(), exclude),
+            convert=_added(self.convert, os.getcwd(), convert),
         )
+
+
+def _added(
+    known: tuple[Matching, ...], folder: str, patterns: Sequence[str]
+) -> tuple[Matching, ...]:
+    return (*known, Matching(folder, tuple(patterns))) if patterns else known
 
 
 def _current(rules: Sequence[str]) -> tuple[str, ...]:
@@ -304,15 +311,13 @@ def _from_table(table: Any, path: str, base: Config) -> Config:
         for listed in per_file.values()
     ):
         raise fail("per-file-ignores", "expected a table of patterns, each with a list of rules")
-    rules = [(rule, key) for key in LISTS if key != "exclude" for rule in table.get(key, ())]
+    rules = [(rule, key) for key in LISTS if key not in _OF_FILES for rule in table.get(key, ())]
     rules += [(rule, "per-file-ignores") for listed in per_file.values() for rule in listed]
     named_in = tuple((rule, f"{path}: [tool.samedevice] {key}") for rule, key in rules)
     folder = os.path.dirname(os.path.abspath(path))
     ignores = tuple(
         PerFile(folder, pattern, _current(listed)) for pattern, listed in per_file.items()
     )
-    patterns = tuple(table.get("exclude", ()))
-    exclude = Exclude(folder, patterns)
     return Config(
         select=_current(table.get("select", base.select)),
         extend_select=(*base.extend_select, *_current(table.get("extend-select", ()))),
@@ -320,7 +325,8 @@ def _from_table(table: Any, path: str, base: Config) -> Config:
         safe=_current(table.get("safe", base.safe)),
         unsafe_rule=_current(table.get("unsafe-rule", base.unsafe_rule)),
         unsafe=unsafe,
-        exclude=(*base.exclude, exclude) if patterns else base.exclude,
+        exclude=_added(base.exclude, folder, table.get("exclude", ())),
+        convert=_added(base.convert, folder, table.get("convert", ())),
         resolver=resolver,
         line_length=length,
         baseline=os.path.join(folder, baseline) if baseline else base.baseline,

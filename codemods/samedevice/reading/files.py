@@ -12,8 +12,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .config import Exclude
-from .patterns import Patterns
+from .patterns import Matching, Patterns
 from .source import SourceError
 
 SUFFIXES = (".py", ".ipynb")
@@ -46,7 +45,7 @@ class _Patterns:
         return self.spec.verdict(relative.replace(os.sep, "/"), is_folder)
 
 
-def find(paths: Sequence[str], exclude: Sequence[Exclude] = ()) -> Files:
+def find(paths: Sequence[str], exclude: Sequence[Matching] = ()) -> Files:
     """Return the files under `paths`, each once, sorted within each path; "-" stays as it is.
 
     `exclude` holds for named files too.
@@ -63,7 +62,7 @@ def find(paths: Sequence[str], exclude: Sequence[Exclude] = ()) -> Files:
     return found
 
 
-def state(paths: Sequence[str], exclude: Sequence[Exclude] = ()) -> dict[str, tuple[int, int]]:
+def state(paths: Sequence[str], exclude: Sequence[Matching] = ()) -> dict[str, tuple[int, int]]:
     """Return the time of the last change and the size of each file under `paths`."""
     found: dict[str, tuple[int, int]] = {}
     for path in find(paths, exclude).paths:

@@ -8,6 +8,7 @@ so nothing is ever tried twice. What a pattern means is git's own text (gitignor
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -92,6 +93,33 @@ class Patterns:
             if self.verdict("/".join(names[:end]), True):
                 return True
         return bool(self.verdict(path))
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Patterns in the syntax of .gitignore, read relative to the folder `root`."""
+
+    root: str
+    patterns: tuple[str, ...]
+
+    def matches(self, path: str) -> bool:
+        """Tell whether a file is matched, by itself or by a folder that it is in."""
+        relative = relative_to(path, self.root)
+        return bool(relative) and _patterns(self.patterns).matches(relative.replace(os.sep, "/"))
+
+
+def relative_to(path: str, root: str) -> str:
+    """Return the path of a file from a folder; "" for one that is not in it."""
+    try:
+        relative = os.path.relpath(path, root)
+    except ValueError:  # another drive of Windows
+        return ""
+    return "" if relative.split(os.sep)[0] == os.pardir else relative
+
+
+@lru_cache
+def _patterns(lines: tuple[str, ...]) -> Patterns:
+    return Patterns(lines)
 
 
 def _parse(line: str) -> _Pattern | None:

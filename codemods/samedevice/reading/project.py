@@ -14,6 +14,7 @@ from typing import Literal
 from samedevice.reading import source as source_
 from samedevice.reading import syntax
 from samedevice.reading.layout import Layout, normal
+from samedevice.reading.patterns import Matching
 from samedevice.reading.seen import Seen
 from samedevice.reading.settings import SettingsFiles
 from samedevice.reading.source import Source, SourceError
@@ -22,6 +23,10 @@ from samedevice.reading.source import Source, SourceError
 _BY_TEXT = re.compile(r"\bimport_module\b|\b__import__\b")
 #: What a file says that has to do with tensors: torch, or where a library's model goes.
 _ABOUT = re.compile(r"torch|\bcuda\b|[\"']mps[\"']")
+#: Where a file says on which device it computes, or takes gradients.
+_COMPUTES = re.compile(
+    r"[\"']cuda|\.cuda\(|\.to\((self\.|args\.)?device\)|\bdevice *=|\.backward\(", re.IGNORECASE
+)
 
 #: Lines that are analysed at once; their trees and values take some 200 MB.
 PART = 100_000
@@ -44,7 +49,8 @@ class Project:
     `sources` maps a path to its source; files that cannot be parsed are in `errors` instead.
     `resolver` is what was asked to decide the device: "cuda", "accelerator", "xla",
     "module:function", or "" for what suits. `torch` is the oldest release that has to do, (0, 0)
-    if that is not known. `context` are the files that nobody named: they are read for what they
+    if that is not known. `convert` says which scripts are converted whatever they are for.
+    `context` are the files that nobody named: they are read for what they
     say of the others, nothing is told of them, and they are not changed. `converted` are the files
     of programs that used no device before they were edited. `seen` is what runs of it saw.
     """
@@ -54,12 +60,14 @@ class Project:
         sources: Iterable[Source],
         resolver: str = "",
         torch: tuple[int, int] = (0, 0),
+        convert: tuple[Matching, ...] = (),
         context: frozenset[str] = frozenset(),
         converted: frozenset[str] = frozenset(),
         seen: Seen | None = None,
     ) -> None:
         self.resolver = resolver
         self.torch = torch
+        self.convert = convert
         self.context = context
         self.converted = converted
         self.seen = seen
@@ -75,7 +83,7 @@ class Project:
 
     def like(self, sources: Iterable[Source]) -> Project:
         """Return a project of other sources to which the same was asked."""
-        return Project(sources, self.resolver, self.torch, self.context, self.converted, self.seen)
+        return Project(sources, *self.asks, self.context, self.converted, self.seen)
 
     @property
     def named(self) -> list[str]:
@@ -83,9 +91,25 @@ class Project:
         return [path for path in self.sources if path not in self.context]
 
     @property
-    def asks(self) -> tuple[str, tuple[int, int]]:
+    def asks(self) -> tuple[str, tuple[int, int], tuple[Matching, ...]]:
         """What was asked of the project, beside its sources."""
-        return self.resolver, self.torch
+        return self.resolver, self.torch, self.convert
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The files that are converted whatever they are for."""
+        return frozenset(
+            path for path in self.sources if any(each.matches(path) for each in self.convert)
+        )
+
+    @cached_property
+    def computing(self) -> frozenset[str]:
+        """The files that take gradients, or say on which device they compute."""
+        return frozenset(
+            path
+            for path, source in self.sources.items()
+            if "torch" in source.text and _COMPUTES.search(source.text)
+        )
 
     @property
     def style(self) -> Literal["cuda", "accelerator", "xla"]:

@@ -57,7 +57,7 @@ def with_imports(
     errors = list(errors)
     context = _context(paths, sources, config, errors)
     around = frozenset(each.path for each in context)
-    project = Project([*sources, *context], config.resolver, config.torch_floor, around)
+    project = Project([*sources, *context], *config.asks, around)
     project.errors += errors
     return project
 

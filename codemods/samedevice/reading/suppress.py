@@ -19,7 +19,7 @@ from functools import cached_property
 
 from ..finding import RENAMED, Finding, Span, current_rule
 from .config import PerFile
-from .patterns import Patterns
+from .patterns import Patterns, relative_to
 from .source import Source
 
 MISSPELT, UNUSED = "misspelt-suppression", "unused-suppression"
@@ -123,22 +123,13 @@ class Suppressions:
     def _ignored(self, path: str) -> Iterator[str]:
         """Yield the rules that the settings switch off in a file."""
         for setting, spec in self._specs:
-            relative = _relative(path, setting.root)
+            relative = relative_to(path, setting.root)
             if relative and spec.matches(relative.replace(os.sep, "/")):
                 yield from setting.rules
 
     @cached_property
     def _specs(self) -> list[tuple[PerFile, Patterns]]:
         return [(one, Patterns([one.pattern])) for one in self._per_file]
-
-
-def _relative(path: str, root: str) -> str:
-    """Return the path of a file from a folder; "" for one that is not in it."""
-    try:
-        relative = os.path.relpath(path, root)
-    except ValueError:  # another drive of Windows
-        return ""
-    return "" if relative.split(os.sep)[0] == os.pardir else relative
 
 
 @dataclass(frozen=True)

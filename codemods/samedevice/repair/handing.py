@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.finding import DeviceExpression, Edit
 from samedevice.inference.events import Built, Kept, ModuleMade, ModuleMoved
+from samedevice.inference.iteration import is_any_module
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.programs import Programs, is_main
@@ -193,7 +194,7 @@ def _has_place(value: Value | None) -> bool:
     return (
         isinstance(value, Instance)
         and value.family == "module"
-        and not value.absent
+        and not (value.absent or is_any_module(value))  # a part may be a `ReLU`
         and has_parameters(value)
     )
 

@@ -204,7 +204,10 @@ def _is_moved_behind(solution: Solution, spot: Location) -> bool:
 @syntax.per_node
 def _bringing(tree: ast.AST) -> dict[str, list[ast.stmt]]:
     """Return the statements of a file that move what an attribute holds, and keep it there, by
-    the attribute's name."""
+    the attribute's name.
+
+    So does one that makes an entry anew where a test of an entry says so: `self.grid[i] = ...`.
+    """
     found: dict[str, list[ast.stmt]] = {}
     for statement in syntax.statements(tree):
         match statement:
@@ -217,7 +220,24 @@ def _bringing(tree: ast.AST) -> dict[str, list[ast.stmt]]:
                 ),
             ) if ast.unparse(target) == ast.unparse(held):
                 found.setdefault(attr, []).append(statement)
+            case ast.If(test=test, body=body):
+                for each in body:
+                    made = _entries(each)
+                    if made & _entries(ast.Expr(test)):
+                        for attr in made:
+                            found.setdefault(attr, []).append(each)
     return found
+
+
+def _entries(statement: ast.stmt) -> set[str]:
+    """Return the attributes whose entries a statement sets, or a test reads."""
+    parts = statement.targets if isinstance(statement, ast.Assign) else [statement]
+    return {
+        part.value.attr
+        for part in syntax.walk_all(list(parts))
+        if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Attribute)
+        if isinstance(part.value.value, ast.Name)
+    }
 
 
 def _can_follow(solution: Solution, group: SiteGroup) -> bool:

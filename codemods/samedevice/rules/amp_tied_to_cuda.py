@@ -156,7 +156,7 @@ def _repair(
         uses = "False"
     elif form.enabled is not None and not isinstance(form.enabled, ast.Constant):
         code = solution.code(Location(spot.path, form.enabled))
-        simple = isinstance(form.enabled, (ast.Name, ast.Attribute, ast.Call))
+        simple = not isinstance(form.enabled, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr))
         uses = f"{code if simple else f'({code})'} and {uses}"
     enabled = edit(solution, spot, "keyword", name="enabled", value=uses)
     if not form.old:

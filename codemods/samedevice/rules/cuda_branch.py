@@ -92,6 +92,12 @@ class _Branches:
         self.moves = {
             group.spot.node: group for group in solution.groups(Move) if group.first.name == "cuda"
         }
+        self.needing = {
+            (group.spot.path, _said(group.spot.node.test))
+            for group in solution.groups(BranchTaken)
+            if isinstance(group.spot.node, ast.If) and not all(site.asks for site in group.sites)
+            if _chooses_gpu(group.spot.node)
+        }
         self.done: set[ast.AST] = set()
         self._choosing: dict[frozenset[str], list[ast.AST]] = {}
 
@@ -177,7 +183,14 @@ class _Branches:
         if rival:
             yield self._told(Location(path, node.test), rival)
             return
+        if (path, _said(node.test)) in self.needing:
+            yield finding(
+                self.solution, RULE, Location(path, node.test), _INSIDE, None,
+                unfixed="a branch with this test sets the GPU, and needs CUDA all the same",
+            )  # fmt: skip
+            return
         names = {n: self._name(Location(path, n), node.test) for n in moves}
+        asked = _is_of_caller(group.first, node.test) and not all(map(_follows, names.values()))
         known: dict[ast.AST, DeviceExpression] = {
             n: name for n, name in names.items() if name is not None
         }
@@ -192,13 +205,19 @@ class _Branches:
             elif isinstance(taken[-1], ast.Return) and not other and plain == _plain(rest):
                 gone = [edit(self.solution, Location(path, s), "delete") for s in rest]
                 edits = [edit(self.solution, group.spot, verb), *gone]
+        if edits is not None and asked:
+            yield finding(
+                self.solution, RULE, Location(path, node.test), _MESSAGE, None,
+                unfixed="callers choose it by a parameter, which would say nothing any more",
+            )  # fmt: skip
+            return
         if edits is not None:
             edits += [
                 e for n in moves for e in to_device(self.solution, Location(path, n), known[n])
             ]
             yield self._finding(Location(path, node.test), _MESSAGE, known.values(), edits)
             return
-        freed = [] if stays else self._freed(path, node, taken, known)
+        freed = [] if stays or asked else self._freed(path, node, taken, known)
         if freed:
             changes = [e for _, part in freed for e in part]
             yield self._finding(Location(path, node.test), _MESSAGE, known.values(), changes)
@@ -362,6 +381,36 @@ class _Branches:
         first, *others = names
         whole = fix(first, *edits, *(e for name in others for e in name.edits))
         return finding(self.solution, RULE, spot, message, whole)
+
+
+def _is_of_caller(site: Decision, test: ast.expr) -> bool:
+    """Tell whether a branch asks a parameter that calls may leave out."""
+    func = site.scope.function()
+    given = syntax.defaults(func.node.args) if func is not None else {}
+    return any(
+        isinstance(part, ast.Name)
+        and isinstance(given.get(part.id), ast.Constant)
+        and re.search(r"(?i)cuda|gpu", part.id) is not None
+        for part in ast.walk(test)
+    )
+
+
+def _follows(name: DeviceExpression | None) -> bool:
+    """Tell whether a device is that of a value, or of the object or function itself."""
+    return name is not None and (name.code.endswith(".device") or bool(name.edits))
+
+
+def _said(test: ast.expr) -> str:
+    """Return what a test says, of an object's own option as of the parameter that it comes from."""
+    return ast.unparse(test).replace("self.", "")
+
+
+def _chooses_gpu(branch: ast.If) -> bool:
+    """Tell whether a branch sets the GPU that is used, which needs one whatever else is moved."""
+    return any(
+        isinstance(part, ast.Call) and syntax.dotted(part.func).endswith("cuda.set_device")
+        for part in syntax.walk(branch)
+    )
 
 
 def _types(node: ast.AST) -> int:

@@ -132,7 +132,21 @@ def _one_without_index(left: Value, right: Value) -> bool:
     """Tell whether one device is chosen in the program and the other read off a tensor."""
     assert isinstance(left, Device) and isinstance(right, Device)
     kinds = {_read_off(left), _read_off(right)}
-    return kinds == {True, False}
+    return kinds == {True, False} and not any(map(_has_number, (left, right)))
+
+
+def _has_number(device: Device) -> bool:
+    """Tell whether a device is written out with its index: `torch.device("cuda:0")`, which is what
+    a tensor there says, too."""
+    node = device.spot.node if device.spot is not None else None
+    if not isinstance(node, (ast.Call, ast.Constant)):
+        return False
+    if isinstance(node, ast.Call) and len(node.args) > 1:
+        return True
+    said = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+    named = [text for text in said if isinstance(text, str) and text.partition(":")[0] in KINDS]
+    accelerators = [text for text in named if text != "cpu"]
+    return bool(accelerators) and all(":" in text for text in accelerators)
 
 
 def _is_computed(side: ast.expr) -> bool:

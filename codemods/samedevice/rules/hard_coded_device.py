@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -155,7 +156,7 @@ def _chosen(solution: Solution, spot: Location) -> bool:
     So is the entry of a table whose key names the device, and a case that matches its name. What a
     function of `torch.cuda` is asked is the business of `cuda-only-api`.
     """
-    if is_taken_back(solution, spot):
+    if is_taken_back(solution, spot) or _is_meant(solution, spot):
         return True
     parents, asks = solution.programs.parents(spot.path), _somebody_chooses(solution, spot)
     node: ast.AST | None = spot.node
@@ -168,7 +169,7 @@ def _chosen(solution: Solution, spot: Location) -> bool:
             return not _leaves_without(solution, Location(spot.path, parent))
         if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
             how = solution.says_how(Location(spot.path, parent))
-            if tests_devices(parent.test) and not how:
+            if tests_devices(parent.test) and not how and not _counts_several(parent.test):
                 return True
         if isinstance(parent, ast.Dict) and node in parent.values and asks:
             if _names_accelerator(parent.keys[parent.values.index(node)]):
@@ -183,6 +184,42 @@ def _chosen(solution: Solution, spot: Location) -> bool:
             if isinstance(pattern, ast.MatchValue) and _names_accelerator(pattern.value):
                 return True
         node = parent
+    return False
+
+
+def _counts_several(test: ast.expr) -> bool:
+    """Tell whether a test asks for more than one GPU: where it does not hold there may be none."""
+    match test:
+        case ast.Compare(left=left, ops=[ast.Gt() | ast.GtE() as op], comparators=[number]):
+            least = 1 if isinstance(op, ast.Gt) else 2
+            return (
+                ast.unparse(left) == "torch.cuda.device_count()"
+                and isinstance(number, ast.Constant)
+                and isinstance(number.value, int)
+                and number.value >= least
+            )
+    return False
+
+
+def _is_meant(solution: Solution, spot: Location) -> bool:
+    """Tell whether a place is to fail without CUDA, or only who wants a GPU comes to it."""
+    if solution.is_to_fail(spot.node):
+        return True
+    return _left_before(solution.programs.function_of(spot), solution.statement_of(spot))
+
+
+def _left_before(function: ast.AST | None, statement: ast.stmt | None) -> bool:
+    """Tell whether who wants no GPU has left a function by then: `if not gpu: return x`."""
+    if not isinstance(function, _FUNCTION) or statement not in function.body:
+        return False
+    given = syntax.parameters(function)
+    for each in function.body[: function.body.index(statement)]:
+        match each:
+            case ast.If(
+                test=ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name)),
+                body=[*_, ast.Return()], orelse=[],
+            ) if name in given and re.search(r"(?i)cuda|gpu", name):  # fmt: skip
+                return True
     return False
 
 

@@ -73,7 +73,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         ]
         if not modules or len(modules) != len(members) or not owner.cls:
             continue
-        if any(m.parent is not None or m.moves for m in modules):
+        left = site.left_behind()
+        if any((m.parent is not None or m.moves) and m.wholes()[-1] not in left for m in modules):
             continue
         made = _given(group.spot.node, site.name)
         kind = "ModuleDict" if isinstance(value, Dict) else "ModuleList"

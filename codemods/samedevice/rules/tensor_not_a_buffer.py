@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from samedevice import torchfacts
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import Creation, PlainTensor, SetLater
@@ -31,6 +32,9 @@ from samedevice.reading import syntax
 from samedevice.rules._build import edit, finding, fix, meeting, wanted
 from samedevice.rules._create import perhaps_number
 from samedevice.rules._shown import shown
+
+#: What modules have beside their methods.
+_OF_MODULES = frozenset(("T_destination", "call_super_init", "dump_patches", "training"))
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -64,7 +68,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             f"`self.{group.first.name}` is a plain attribute: it stays on the CPU when the module "
             "moves",
             _register(solution, group, chain), origins=meeting(solution, group),
-            unfixed="the attribute is assigned in more than one place, or not by a plain statement",
+            unfixed="the attribute is assigned in more than one place, or not by a plain "
+            "statement, may be something else than a tensor, or is defined by the class",
         )  # fmt: skip
         yield shown(solution, found, (site.node for site in group.sites))
 
@@ -87,12 +92,40 @@ def _register(solution: Solution, group: Group[PlainTensor], chain: list[ast.Ass
     statement = chain[0] if chain else _none_before(solution, group) or group.spot.node
     pairs = syntax.attributes_set(statement)
     names = {site.name for site in group.sites}
+    if not all(solution.holds_only_tensors(group.first.scope, name) for name in names):
+        return None  # a buffer takes nothing else
+    if any(_is_taken(group, name) for name in names):
+        return None
     if not pairs or not chain and not all(_set_once(solution, group, name) for name in names):
         return None
     lines = [_assigned(solution, group.spot.path, *pair, names) for pair in pairs]
     place = Location(group.spot.path, statement)
     change = edit(solution, place, "replace_statement", code="\n".join(lines))
     return fix(DeviceExpression(""), change)
+
+
+def _is_taken(group: Group[PlainTensor], name: str) -> bool:
+    """Tell whether an object has something under a name before its method stores a tensor there:
+    no buffer can be registered then.
+
+    That is what its classes define, those of torch included, and what a base's `__init__` stored.
+    """
+    if torchfacts.module_method(name) is not None or name in _OF_MODULES:
+        return True
+    func, owners = group.first.scope.func, {site.owner.cls for site in group.sites}
+    for klass in (each for owner in owners if owner is not None for each in owner.mro()):
+        if name in klass.names:
+            return True
+        for method in klass.node.body:
+            if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+                if func is None or method is not func.node and func.cls is not klass:
+                    if any(_is_store(node, name) for node in syntax.walk(method)):
+                        return True
+    return False
+
+
+def _is_store(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)
 
 
 def _assigned(

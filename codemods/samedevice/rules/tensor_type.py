@@ -44,7 +44,7 @@ _SIZES = frozenset(("size", "len", "int", "numel", "dim"))
 def find(solution: Solution) -> Iterator[Finding]:
     """Report constructions and casts by a type that has a place, and names of such types."""
     for group in solution.groups(LegacyCreated):
-        if group.first.name.startswith("torch.cuda."):
+        if group.first.name.startswith("torch.cuda.") and not _has_its_twin(solution, group):
             yield _construction(solution, group)
     for made in solution.groups(Placed):
         found = _placed(solution, made)
@@ -78,7 +78,7 @@ def _construction(solution: Solution, group: Group[Creation]) -> Finding:
     last = group.first.name.rpartition(".")[2]
     name = device_names(solution).device_for(group)
     own = isinstance(call, ast.Call) and _is_its_own(solution, group, call.func, name)
-    asked = isinstance(call, ast.Call) and _is_asked_for(group, call.func)
+    asked = isinstance(call, ast.Call) and _is_asked_for(solution, group, call.func, name)
     name = None if own or asked else name
     repair: Fix | None = None
     if name is not None and torch and isinstance(call, ast.Call) and legacy_dtype(last):
@@ -105,6 +105,24 @@ def _construction(solution: Solution, group: Group[Creation]) -> Finding:
     return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=unfixed)
 
 
+def _has_its_twin(solution: Solution, group: Group[Creation]) -> bool:
+    """Tell whether a branch for CUDA names the type in place, and another one makes the same for
+    the CPU: half of the choice would go."""
+    call = group.spot.node
+    if not isinstance(call, ast.Call) or not all(site.under_device_test for site in group.sites):
+        return False
+    twin = ast.unparse(call).replace(".cuda.", ".")
+    parents = solution.programs.parents(group.spot.path)
+    node: ast.AST | None = call
+    while node is not None and ".cuda." in ast.unparse(call.func):
+        if isinstance(node, (ast.If, ast.IfExp)):
+            arms = [*node.body, *node.orelse] if isinstance(node, ast.If) else [node]
+            if any(twin in ast.unparse(each) for each in arms):
+                return True
+        node = parents.get(node)
+    return False
+
+
 def _last_word(node: ast.expr) -> str:
     return ast.unparse(node).rpartition(".")[2]
 
@@ -121,23 +139,49 @@ def _is_its_own(
     return solution.is_set_later(func.cls, _last_word(kind))
 
 
-def _is_asked_for(group: SiteGroup, kind: ast.expr) -> bool:
-    """Tell whether a parameter of the function decides between a type and another one."""
+def _is_asked_for(
+    solution: Solution, group: SiteGroup, kind: ast.expr, name: DeviceExpression | None
+) -> bool:
+    """Tell whether a parameter of the function decides between a type and another one.
+
+    So does one of the constructor for an object whose attribute is the type, or the module that has
+    it: `self.tt = torch.cuda if cuda else torch`.
+    """
     scope: Scope | None = group.first.scope
     while scope is not None and scope.func is None:
         scope = scope.outer  # a comprehension has names of its own
-    if scope is None or not isinstance(kind, ast.Name):
+    if scope is None:
         return False
-    given = {a.arg for a in ast.walk(scope.node) if isinstance(a, ast.arg)}
-    for node in syntax.walk(scope.node):
+    match kind:
+        case ast.Name(id=chosen):
+            return _is_chosen_in(scope.node, chosen)
+        case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self")) as held):
+            chosen = ast.unparse(held)
+        case ast.Attribute(value=ast.Name(id="self")):
+            chosen = ast.unparse(kind)
+        case _:
+            return False
+    own = scope.func.cls if scope.func is not None else None
+    if own is None or name is not None and name.code.startswith("self."):
+        return False
+    return any(
+        isinstance(method, ast.FunctionDef) and _is_chosen_in(method, chosen)
+        for method in own.node.body
+    )
+
+
+def _is_chosen_in(home: ast.AST, chosen: str) -> bool:
+    """Tell whether a test of a parameter decides what a name or an attribute is in a function."""
+    given = {a.arg for a in ast.walk(home) if isinstance(a, ast.arg)} - {"self"}
+    for node in syntax.walk(home):
         match node:
             case ast.If(test=test, body=[*body], orelse=[*orelse]):
-                chosen = any(kind.id in _aliased(each) for each in (*body, *orelse))
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.IfExp(test=test)):
-                chosen = name == kind.id
+                decided = any(chosen in _aliased(each) for each in (*body, *orelse))
+            case ast.Assign(targets=[target], value=ast.IfExp(test=test)):
+                decided = ast.unparse(target) == chosen
             case _:
                 continue
-        if chosen and any(isinstance(n, ast.Name) and n.id in given for n in ast.walk(test)):
+        if decided and any(isinstance(n, ast.Name) and n.id in given for n in ast.walk(test)):
             return True
     return False
 
@@ -208,20 +252,29 @@ def _cast(solution: Solution, group: Group[Move]) -> Finding:
     name = device_names(solution).name_at(spot)
     given = call.args if isinstance(call, ast.Call) else []
     own = any(_is_its_own(solution, group, argument, name) for argument in given)
-    asked = any(_is_asked_for(group, argument) for argument in given)
+    asked = any(_is_asked_for(solution, group, argument, name) for argument in given)
     name = None if own or asked else name
     dtype = legacy_dtype(group.first.type.rpartition(".")[2])
     repair: Fix | None = None
     if name is not None and torch and isinstance(call, ast.Call) and dtype:
+        said = f"{torch}.{dtype}" if _is_moved(call) else f"{name.code}, {torch}.{dtype}"
         repair = _fix(
             name,
             edit(solution, spot, "unwrap"),
-            edit(solution, spot, "method", code=f".to({name.code}, {torch}.{dtype})"),
+            edit(solution, spot, "method", code=f".to({said})"),
             alias=_last_word(call.args[0]) if call.args else "",
             dtype=dtype,
         )
     unfixed = _OWN if own else _ASKED if asked else NO_NAME
     return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=unfixed)
+
+
+def _is_moved(cast: ast.Call) -> bool:
+    """Tell whether what is cast was moved right before: `x.cuda().type(...)`."""
+    match cast.func:
+        case ast.Attribute(value=ast.Call(func=ast.Attribute(attr="cuda"))):
+            return True
+    return False
 
 
 # -- names ----------------------------------------------------------------------------------

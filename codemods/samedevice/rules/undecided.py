@@ -49,6 +49,7 @@ from samedevice.inference.open_events import (
     NotFollowed,
     Undecided,
     UnknownDevice,
+    WhereAsked,
 )
 from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
@@ -106,6 +107,8 @@ def _message(solution: Solution, group: SiteGroup) -> str:
             return f"`{code}` takes values of the device and of the CPU to unknown code"
         case NotFollowed():
             return f"`{code}` is given a value on the CPU, and not each of its calls is followed"
+        case WhereAsked():
+            return f"`{code}` decides what is computed, and would be answered otherwise"
         case Escaped():
             return f"`{code}` takes what would be on the device to code that could not be followed"
         case MetByCallers() as site:

@@ -456,7 +456,7 @@ class Folder:
 
     def _of(self, texts: _Texts) -> Project:
         """Return the project of texts, with what is known of the last one's imports."""
-        asked = texts.config.resolver, texts.config.torch_floor
+        asked = texts.config.asks
         if self._project is not None and self._project.asks == asked:
             project = self._project.replaced(texts.sources.values())
         else:

@@ -16,6 +16,7 @@ from samedevice.inference.certainty import PERHAPS_THE_CPU, THE_CPU
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 from samedevice.repair.importable import Importable
+from samedevice.verify.cells import leaning
 from samedevice.verify.edited import Edited
 from samedevice.verify.expressions import mistyped
 from samedevice.verify.imports import brought, unresolved
@@ -66,6 +67,7 @@ def objections(
                 *_without_device(edited, path, no_device),
                 *_given_twice(edited),
                 *read.changed(edited),
+                *leaning(before, after, path, edited),
             ]
         except RecursionError:
             yield Objection(path, 1, "the code is nested too deeply to be judged")

@@ -22,6 +22,12 @@ _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 #: What runs when an object is made, and when one is called.
 _BUILDS, _CALLED = ("__init__", "__post_init__"), ("__call__", "forward")
+#: What runs when a block of `with` begins and ends.
+_MANAGES = ("__enter__", "__aenter__", "__exit__", "__aexit__")
+#: Methods of modules that give the module itself, where its class has none of that name.
+_ITSELF = frozenset(
+    ("bfloat16", "cpu", "cuda", "double", "eval", "float", "half", "requires_grad_", "to", "train")
+)
 #: How many names are looked through on the way to one definition.
 _STEPS = 12
 #: Who leaves early by such a test may do so on every machine without CUDA, or with one process.
@@ -146,6 +152,8 @@ class Course:
             last = getattr(head, "end_lineno", first) or first
             lines += ((code.path, line) for line in range(first, last + 1))
             called += self._imported(code.path, head)
+            if isinstance(head, ast.withitem) and (cls := self._class_of(head.context_expr, code)):
+                called += filter(None, (self.method(cls, name) for name in _MANAGES))
             for node in _evaluated(head):
                 if isinstance(node, ast.Call):
                     found = self._called(node, code)
@@ -226,6 +234,9 @@ class Course:
             return self._class_of(node.value, code, steps - 1)
         if isinstance(node, ast.Call):
             target = self._target(node.func, code, steps - 1)
+            if target is None and _gives_itself(node):
+                assert isinstance(node.func, ast.Attribute)
+                return self._class_of(node.func.value, code, steps - 1)
             if isinstance(target, Class) or target is None:
                 return target
             given = [
@@ -253,6 +264,7 @@ class Course:
         if not values and isinstance(code.node, _FUNCTION):
             code = self.module(code.path)
             values = self._assigned(code.node, name)
+        values = [each for each in values if not _is_rebound(each, name)]
         return self._common(((value, code) for value in values), steps)
 
     def _attribute(self, cls: Class, name: str, steps: int) -> Class | None:
@@ -434,6 +446,20 @@ def _evaluated(head: ast.AST) -> Iterator[ast.AST]:
             queue.append(node.values[0])
         elif not isinstance(node, ast.Lambda):
             queue += ast.iter_child_nodes(node)
+
+
+def _gives_itself(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _ITSELF
+
+
+def _is_rebound(value: ast.expr | None, name: str) -> bool:
+    """Tell whether a name is given its own object again: `net = net.to(device)`."""
+    while isinstance(value, ast.Call) and _gives_itself(value):
+        assert isinstance(value.func, ast.Attribute)
+        value = value.func.value
+        if isinstance(value, ast.Name) and value.id == name:
+            return True
+    return False
 
 
 def defaults(code: Code) -> dict[str, ast.expr]:

@@ -53,9 +53,14 @@ class Groups:
         return next(filter(None, (itself, *others)), None)
 
     def withdraw(
-        self, found: Iterable[tuple[Sequence[Finding], str]], applied: Iterable[Finding]
-    ) -> None:
-        """Withdraw fixes, each for its reason, with all that are connected to them."""
+        self, found: Collection[tuple[Sequence[Finding], str]], applied: Collection[Finding]
+    ) -> bool:
+        """Withdraw fixes, each for its reason, with all that are connected to them.
+
+        Tell whether there were any. Where none is left but those that follow the values, it was
+        they that did it.
+        """
+        before = len(self._withdrawn)
         waiting: dict[_Bond, list[set[_Bond]]] = {}
         for finding in applied:
             bonds = set(self._bonds(finding)) if _ties(finding) else set()
@@ -68,6 +73,13 @@ class Groups:
                 self._withdrawn.setdefault(bond, reason)
                 for bonds in waiting.pop(bond, ()):
                     queue += bonds
+        if len(self._withdrawn) == before:
+            for guilty, reason in found:
+                values = {bond for finding in guilty for bond in self._values(finding)}
+                for finding in applied:
+                    if not values.isdisjoint(self._values(finding)):
+                        self._withdrawn.setdefault(next(self._bonds(finding)), reason)
+        return len(self._withdrawn) > before
 
     def withdraw_halves(
         self,

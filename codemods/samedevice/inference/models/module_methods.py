@@ -336,7 +336,10 @@ def _move_to_cpu(
 
 
 def _move_to_device(run: Interpreter, owner: Instance, device: Device, spot: Location) -> None:
-    """Put a module on a device."""
+    """Put a module on a device; what stands for all parts of one moves that one."""
+    if iteration.is_any_module(owner) and owner.parent is not None:
+        owner.moves.append(spot)
+        owner = owner.parent
     assert owner.node is not None
     first = not owner.moves
     owner.moves.append(spot)
@@ -397,7 +400,7 @@ def _surely(run: Interpreter, module: Instance) -> bool:
     """
     if run.symbolic or run.path is None:
         return not run.symbolic
-    path, whole = run.path, moving.tree(module)
+    path, whole = run.path, module.tree()
     return all(one.site is not None and path.holds(one.site.path) for one in whole)
 
 

@@ -12,6 +12,7 @@ from samedevice.inference import (
     conditions,
     contents,
     devices,
+    iteration,
     libraries,
     moving,
 )
@@ -194,6 +195,7 @@ def call_module(
 ) -> Value:
     """Call a module of a library: its parameters and its inputs must agree."""
     callee.used = callee.used or computes(callee, args, kwargs)
+    iteration.keep_up(run, callee)
     if torchfacts.is_pipeline(callee.name) and callee.cls is None:
         output = kwargs.get("output_type")
         if output is None or isinstance(output[0], Const) and output[0].value in ("pil", "np"):

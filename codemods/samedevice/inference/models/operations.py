@@ -60,6 +60,8 @@ def operation(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             return UNKNOWN
         return libraries.returned(fact, None, call.spot)
     first = operands[0][0]
+    if fact.kind == "view" and last.endswith("_") and len(operands) == 1:
+        return first  # filled where it is, and given back: a parameter stays one
     for parameter, given in libraries.named(fact, call.args, call.kwargs).items():
         for value, where in given if fact.must_agree(parameter) else ():
             if fact.scalars:  # it may be a number

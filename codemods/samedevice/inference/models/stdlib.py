@@ -9,7 +9,7 @@ from samedevice.inference import calls, classes, moving, namespaces
 from samedevice.inference.events import Copied
 from samedevice.inference.models import Call, model
 from samedevice.inference.objects import Class, Instance, Partial
-from samedevice.inference.values import SCALAR, UNKNOWN, Const, Dict, Iter, Seq, Value
+from samedevice.inference.values import SCALAR, UNKNOWN, Arg, Const, Dict, Iter, Seq, Value
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -84,6 +84,18 @@ def chained(run: Interpreter, call: Call) -> Value:
     for value, where in call.args:
         element = run.join(element, run.iterate(value, where, call.scope))
     return Iter(element if element is not None else UNKNOWN)
+
+
+@model("itertools.starmap")
+def starmap(run: Interpreter, call: Call) -> Value:
+    """What a function gives that gets the members of each member."""
+    if len(call.args) < 2:
+        return UNKNOWN
+    function, (source, where) = call.args[0][0], call.args[1]
+    member = run.iterate(source, where, call.scope)
+    items = member.items if isinstance(member, Seq) else None
+    given: list[Arg] = [(UNKNOWN, where)] if items is None else [(each, where) for each in items]
+    return Iter(calls.apply(run, function, given, {}, call.spot, call.scope))
 
 
 @model("collections.deque")

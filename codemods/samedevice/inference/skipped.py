@@ -1,0 +1,77 @@
+"""Tests that are left out where there is no CUDA: what they say of it is meant.
+
+A mark says so, one of the function, of its class or of the file, or what prepares the test.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from samedevice.inference.objects import Func
+from samedevice.reading import syntax
+
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+#: What is asked of the machine: that there is no GPU, or too few, and that there are some.
+_NONE = re.compile(r"not [\w.]*is_available\(\)|device_count\(\) (<|==)|is_available\(\) is False")
+_SOME = re.compile(r"is_available\(\)|device_count\(\) >")
+#: Marks of a project's own: `@requires_cuda`, `@pytest.mark.gpu`, `@skip_if_no_gpu`.
+_NAMED = re.compile(
+    r"(?i)([\w.]*\.)?(mark\.|requires?_|needs?_|skip_?(if|unless|without)_?(no_?|not?_)?|only_?)"
+    r"(\w*_)?(cuda|gpus?)(_\w+)?"
+)
+
+
+def without_cuda(func: Func, tree: ast.Module) -> bool:
+    """Tell whether a test is left out on a machine without CUDA."""
+    if isinstance(func.node, ast.Lambda):
+        return False
+    marks = [*func.node.decorator_list, *_marks_of(tree.body)]
+    if func.cls is not None and isinstance(func.cls.node, ast.ClassDef):
+        own = func.cls.node
+        marks += [*own.decorator_list, *_marks_of(own.body)]
+        if any(map(_leaves, own.body)):
+            return True
+    return any(_says_so(mark, tree) for mark in marks)
+
+
+def _marks_of(body: list[ast.stmt]) -> Iterator[ast.expr]:
+    """Yield the marks of all tests of a file or a class: `pytestmark = ...`."""
+    for each in body:
+        match each:
+            case ast.Assign(targets=[ast.Name(id="pytestmark")], value=value):
+                yield from value.elts if isinstance(value, ast.List) else [value]
+
+
+def _says_so(mark: ast.expr, tree: ast.Module) -> bool:
+    if isinstance(mark, ast.Name):
+        given = [
+            each.value
+            for each in tree.body
+            if isinstance(each, ast.Assign)
+            and any(isinstance(t, ast.Name) and t.id == mark.id for t in each.targets)
+        ]
+        if given:
+            return len(given) == 1 and _says_so(given[0], ast.Module([], []))
+    if not isinstance(mark, ast.Call):
+        return _NAMED.fullmatch(ast.unparse(mark)) is not None
+    match syntax.dotted(mark.func).rpartition(".")[2], mark.args:
+        case "skipif" | "skipIf", [test, *_]:
+            return _NONE.search(ast.unparse(test)) is not None
+        case "skipUnless", [test, *_]:
+            asked = ast.unparse(test)
+            return _SOME.search(asked) is not None and _NONE.search(asked) is None
+    return _NAMED.fullmatch(ast.unparse(mark.func)) is not None
+
+
+def _leaves(prepared: ast.stmt) -> bool:
+    """Tell whether what prepares the tests of a class skips them where there is no CUDA."""
+    if not isinstance(prepared, _FUNCTION) or not prepared.name.lower().startswith("setup"):
+        return False
+    return any(
+        isinstance(each, ast.If)
+        and _NONE.search(ast.unparse(each.test)) is not None
+        and any("skip" in ast.unparse(part).lower() for part in each.body)
+        for each in syntax.statements(prepared)
+    )
