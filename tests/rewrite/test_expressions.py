@@ -157,7 +157,7 @@ def test_method(code: str, after: str) -> None:
         ("-b", "b", "-b.to(d)"),
         ("b ** c", "b", "b.to(d) ** c"),
         ("(f(a)\n .g())", "f(a)\n .g()", "(f(a)\n .g()).to(d)"),
-        ("[f(a)\n .g()]", "f(a)\n .g()", "[f(a)\n .g().to(d)]"),
+        ("[f(a)\n .g()]", "f(a)\n .g()", "[f(a)\n .g()\n .to(d)]"),
         ("f(a)(b)", "f(a)", "f(a).to(d)(b)"),
         ("f'{b}'", "b", "f'{b.to(d)}'"),
     ],
