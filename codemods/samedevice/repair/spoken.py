@@ -7,6 +7,7 @@ and has a device.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 _BLOCKS = ("body", "orelse", "finalbody")
 #: The devices that a statement puts something on, and its line.
 _Said = tuple[int, list[str]]
+#: What a test about devices has in it.
+_ABOUT = re.compile(r"(?i)cuda|gpu|cpu|mps|device")
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 #: What may leave out a part of itself.
 _PERHAPS = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension)
@@ -112,12 +115,20 @@ def elsewhere(asked: Asked) -> DeviceExpression | None:
 def _said_in(home: ast.AST) -> list[str]:
     """Return the devices of what a function is given, on which it puts something.
 
-    Those that it says most come first.
+    Those that it says most come first. What it says only where a test about devices lets it may
+    not be there else.
     """
     said: Counter[str] = Counter()
     changed = set(_bound(home))
-    for node in syntax.walk(home):
-        if isinstance(node, ast.Call):
+    nodes = syntax.walk(home)
+    guarded = {
+        inner
+        for node in nodes
+        if isinstance(node, (ast.If, ast.IfExp)) and _ABOUT.search(ast.unparse(node.test))
+        for inner in ast.walk(node)
+    }
+    for node in nodes:
+        if isinstance(node, ast.Call) and node not in guarded:
             said.update(_devices(node))
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             changed.add(ast.unparse(node))

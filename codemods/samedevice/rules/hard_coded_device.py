@@ -58,12 +58,15 @@ from samedevice.rules._build import (
     short,
     tests_devices,
     to_device,
+    written_in_place,
 )
 from samedevice.rules._taken_back import is_taken_back
 
 RULE = "hard-coded-device"
 _COUNTED = "a loop counts the GPUs, and gives each its share on purpose"
 _RANKED = "each process has a device of its own here, and no variable holds it"
+#: How often a method may bring a constant to its input.
+_FEW = 2
 #: Where torch answers whether there is a vendor's accelerator.
 _AVAILABLE = {"cuda": "cuda", "mps": "backends.mps", "xpu": "xpu"}
 #: A device that is no constant where it is used comes out of a text.
@@ -844,12 +847,50 @@ def _move(solution: Solution, group: SiteGroup) -> Finding:
     elif name is not None and _is_refused(solution, group, name):
         unfixed = f"`DataParallel` refuses the CPU beside a GPU, and `{name.code}` may be the CPU"
     elif name is not None:
-        repair = fix(name, *to_device(solution, group.spot, name))
+        followed = _where_read(solution, group) if name.resolvers or name.imports else None
+        repair = followed or fix(name, *to_device(solution, group.spot, name))
     return finding(
         solution, RULE, group.spot,
         f"`{short(solution.code(group.spot))}` moves to CUDA whatever machine it runs on",
         repair, unfixed=unfixed,
     )  # fmt: skip
+
+
+def _where_read(solution: Solution, group: SiteGroup) -> Fix | None:
+    """Return the fix that moves a constant of a module to the input that it meets, where a method
+    reads it: a layer needs no device of the program for it."""
+    scope, spot = group.first.scope, group.spot
+    module = solution.reach.module_of(scope)
+    match solution.statement_of(spot):
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=attr)]) as made:
+            pass
+        case _:
+            return None
+    if module is None or module.cls is None or not solution.reach.builds(scope):
+        return None
+    own = syntax.walk(module.cls.node)
+    said = {
+        node
+        for path in solution.programs.of(spot.path)
+        for node in syntax.walk(solution.programs.tree(path))
+        if isinstance(node, ast.Attribute) and node.attr == attr
+    }
+    reads = [node for node in said if isinstance(node.ctx, ast.Load)]
+    if len(said) - len(reads) != 1 or not 0 < len(reads) <= _FEW or not said <= set(own):
+        return None
+    edits = [edit(solution, spot, "unwrap")]
+    for node in sorted(reads, key=lambda node: (node.lineno, node.col_offset)):
+        place = Location(spot.path, node)
+        around = solution.programs.function_of(place)
+        if around is solution.programs.function_of(Location(spot.path, made)):
+            return None
+        name = device_names(solution).name_at(place)
+        if name is None or name.resolvers or name.imports or name.edits:
+            return None
+        if name.code.startswith(("self.", "next(")) or written_in_place(solution, place):
+            return None
+        edits.append(edit(solution, place, "method", code=f".to({name.code})"))
+    return Fix(tuple(edits))
 
 
 def _is_refused(solution: Solution, group: SiteGroup, name: DeviceExpression) -> bool:
