@@ -11,6 +11,7 @@ from samedevice.finding import DeviceExpression, Edit, Import
 from samedevice.inference import Solution
 from samedevice.inference.classes import has_fields
 from samedevice.inference.events import Creation, LegacyCreated, Operand, is_bare
+from samedevice.inference.instances import is_moved_by_library
 from samedevice.inference.nodes import ON_DEVICE, Location, Place
 from samedevice.inference.objects import Class, External, Func, Instance, Namespace, Scope
 from samedevice.inference.programs import is_main
@@ -49,6 +50,10 @@ _DESCRIBING = frozenset(("device", "dim", "dtype", "ndim", "numel", "shape", "si
 _MOVING = frozenset(("cpu", "cuda", "to", "type"))
 _SHORT = 2  # `self.encoder[0].weight`
 _SPEAKS = re.compile(r"device|cuda|gpu")
+
+
+#: Methods of a module that a library moves which run before it does.
+_BEFORE = frozenset(("__init__", "configure_model", "prepare_data", "setup"))
 
 
 class DeviceNames:
@@ -90,9 +95,14 @@ class DeviceNames:
         with a tensor parameter it follows that; elsewhere it takes the nearest name for the central
         device, and a resolver where there is none.
         """
+        moved = _moved_by_library(group)
+        if moved is not None and getattr(moved.node, "name", "") in _BEFORE:
+            return None  # the library has yet to place it
         given = self._given(group) or self._said(group.first)
         if given is not None:
             return given
+        if moved is not None:
+            return DeviceExpression(f"{syntax.parameters(moved.node)[0]}.device")
         followed = self.reach.follow(group)
         if followed is not None and followed.removesuffix(".device") not in self._moved_here(
             group.spot
@@ -694,6 +704,15 @@ class DeviceNames:
         if words.is_word(self.programs.tree(spot.path), parents, spot.node, name.code):
             return name.code
         return f"{torch}.device({name.code}).type" if torch else ""
+
+
+def _moved_by_library(group: SiteGroup) -> Func | None:
+    """Return the method that some code is in, of a module that a library moves: such a module
+    knows its device."""
+    func = group.first.scope.function()
+    if func is None or func.cls is None or func.static or isinstance(func.node, ast.Lambda):
+        return None
+    return func if is_moved_by_library(func.cls) else None
 
 
 def _is_created(value: Value | None) -> bool:
