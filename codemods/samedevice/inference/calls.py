@@ -337,8 +337,8 @@ def call_method(
             return tensor_methods.tensor_method(
                 run, receiver, name, args, kwargs, callee.spot, spot, scope
             )
-        case Instance(family="owned", cls=None) if name == "prepare" and args:
-            return frameworks.prepared(run, Call(args, kwargs, spot, scope))
+        case Instance(family="owned", cls=None) if name in frameworks.GIVES and args:
+            return frameworks.GIVES[name](run, Call(args, kwargs, spot, scope))
         case Instance(family="module") | Instance(family="owned"):
             return module_methods.module_method(run, receiver, name, args, kwargs, spot, scope)
         case Instance():
