@@ -27,7 +27,7 @@ _SHORT = 2  # `self.encoder[0].weight`
 
 
 def waits_for_library(site: Site) -> bool:
-    """Tell whether code runs before a library moves the module that it is of: it knows no device."""
+    """Tell whether code runs before a library moves its module, which knows no device yet."""
     method = _moved_by_library(site)
     return method is not None and getattr(method.node, "name", "") in _BEFORE
 
