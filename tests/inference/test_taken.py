@@ -103,6 +103,27 @@ def test_what_is_put_beside_them_is_right(after: str) -> None:
     assert left(after) == []
 
 
+def test_copies_that_meet_what_is_prepared_in_a_function_are_told() -> None:
+    average = """
+class Average:
+    def __init__(self, net):
+        self.kept = {k: v.detach().clone() for k, v in net.state_dict().items()}
+
+    def update(self, net):
+        for k, v in net.state_dict().items():
+            self.kept[k].mul_(0.9).add_(v, alpha=0.1)
+"""
+    made = "average = Average(model)\n"
+    behind, before = PREPARED.partition("model, data")[::2]
+    text = "{}{}{}model, data{}average.update(accelerator.unwrap_model(model))\n"
+    findings = check(
+        Project([source.from_text(text.format(behind, average, made, before), "main.py")]), Config()
+    )
+    [message] = [each.message for each in findings if each.rule == "undecided"]
+    assert message.endswith("is on the CPU, and meets a module that `prepare` takes away")
+    assert left(average + made + "average.update(accelerator.unwrap_model(model))\n") == []
+
+
 MADE_BY_OTHERS = """\
 import torch
 from torch import nn

@@ -193,3 +193,11 @@ def test_a_module_that_one_path_moves_is_told(moved: str, given: str, side: str 
     else:
         (message,) = told
         assert f"on some paths only, and meets a value on {side}" in message
+
+
+def test_what_settings_make_and_code_calls_is_told() -> None:
+    code = "from hydra.utils import instantiate\nnet = instantiate(cfg.loss)\n"
+    code = DEVICE + code + "net(torch.ones(1, 3, device=device))\n"
+    (note,) = [one for one in found(code) if one.rule == "undecided"]
+    assert "is made of settings, perhaps a module that nothing moves" in note.message
+    assert not found(code.replace("loss)", "loss).to(device)"))

@@ -261,14 +261,14 @@ class Answers:
 
     def holds_only_tensors(self, scope: Scope, attr: str) -> bool:
         """Tell whether every object that a method was evaluated for holds a tensor under a name,
-        or nothing."""
+        or nothing: no parameter, which a move would copy if it were a buffer."""
         func = scope.func
         scopes = self.interpreter.all_scopes.get(func.node, ()) if func is not None else ()
         owners = (each.self_value for each in scopes)
         held = (owner.attrs.get(attr, NONE) for owner in owners if isinstance(owner, Instance))
         return all(
             isinstance(value, Tensor)
-            and value.doubt is not Doubt.OTHER
+            and not (value.doubt is Doubt.OTHER or value.parameter or value.lent)
             or isinstance(value, Const)
             and value.value is None
             for value in held

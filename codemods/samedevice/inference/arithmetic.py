@@ -35,6 +35,7 @@ from samedevice.inference.values import (
     Dict,
     Doubt,
     ProcessIndex,
+    Scalar,
     Seq,
     Tensor,
     Value,
@@ -130,6 +131,7 @@ def binary(
             return ARRAY
         made = Tensor(found.node, scalar=found.scalar)
         made.doubt, made.opaque = found.doubt, found.opaque
+        made.row = found.row and isinstance(other, (Const, Scalar))
         if found.opaque and not found.node.find().is_tensor:
             made.site = found.site  # a number of a loaded file, perhaps
         return made
@@ -197,13 +199,15 @@ def operate(
             if isinstance(site, Drawn) and not site.perhaps:
                 tensor.node.find().is_tensor = True  # no list or text of a batch is computed with
     nodes = {id(t.node.find()): t.node for t, _ in meeting}
-    if len(nodes) == 1:
-        return Tensor(first.node, scalar=all(t.scalar for t, _ in operands))
-    node = run.graph.node(spot)
-    node.is_tensor = any(t.node.find().is_tensor for t, _ in meeting)
-    for source in nodes.values():
-        run.graph.flow(source, node)
-    return Tensor(node, scalar=all(t.scalar for t, _ in operands))
+    node = first.node
+    if len(nodes) > 1:
+        node = run.graph.node(spot)
+        node.is_tensor = any(t.node.find().is_tensor for t, _ in meeting)
+        for source in nodes.values():
+            run.graph.flow(source, node)
+    made = Tensor(node, scalar=all(t.scalar for t, _ in operands))
+    made.row = elementwise and not made.scalar and all(t.row or t.scalar for t, _ in operands)
+    return made
 
 
 @evaluates(ast.Compare)

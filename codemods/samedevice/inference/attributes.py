@@ -303,7 +303,9 @@ def _of_own_class(
     if isinstance(getter, Func) and owner.family != "module":
         asked = Func(getter.node, getter.scope, owner, getter.cls)
         return functions.call_func(run, asked, [(Const(attr), spot)], {}, spot)
-    return None
+    held = classes.contents(owner) if isinstance(getter, External) else None
+    # `__getattr__ = dict.__getitem__`: an entry is an attribute.
+    return held.items.get(attr) if isinstance(held, Dict) else None
 
 
 def _of_module(owner: Instance, attr: str, spot: Location) -> Value | None:

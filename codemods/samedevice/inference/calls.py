@@ -240,7 +240,7 @@ def call_parameter(
     scope: Scope,
 ) -> Value:
     """Call something that a caller passed: most likely a module or a loss."""
-    if always_tensor(callee):
+    if always_tensor(callee) and _is_held(spot.node, scope):
         return NOTHING  # no tensor can be called: another path comes here
     callee.doubt = Doubt.OTHER  # a tensor is not called
     for value, where in (*args, *kwargs.values()):
@@ -260,6 +260,14 @@ def call_parameter(
     if isinstance(called, ast.Attribute) and not torchfacts.computes(called.attr):
         return made.doubted(Doubt.OTHER)  # a method of something unknown may give an array
     return made
+
+
+def _is_held(call: ast.AST, scope: Scope) -> bool:
+    """Tell whether what is called is an attribute of an object, and no method of a tensor."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
+            return isinstance(scope.names.get(name), Instance)
+    return False
 
 
 def call_object(
@@ -329,8 +337,8 @@ def call_method(
             return tensor_methods.tensor_method(
                 run, receiver, name, args, kwargs, callee.spot, spot, scope
             )
-        case Instance(family="owned", cls=None) if name == "prepare" and args:
-            return frameworks.prepared(run, Call(args, kwargs, spot, scope))
+        case Instance(family="owned", cls=None) if name in frameworks.GIVES and args:
+            return frameworks.GIVES[name](run, Call(args, kwargs, spot, scope))
         case Instance(family="module") | Instance(family="owned"):
             return module_methods.module_method(run, receiver, name, args, kwargs, spot, scope)
         case Instance():

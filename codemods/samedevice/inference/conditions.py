@@ -203,6 +203,7 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
             number, rank = value.number, value.rank
             value = Device(value.node, value.spot, text=value.text, resolved=True, rank=rank)
             value.number = number
+            value.partial = _is_negative(other)  # which old libraries take for the CPU
         return value
     settled.note(run, node, scope)
     known = None if is_switch(node.test, test, scope) else truth(test)

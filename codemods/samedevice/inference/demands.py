@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from samedevice.reading import syntax
 
 _AVAILABLE = re.compile(r"(\w+\.)?(cuda\.)?is_available\(\)")
-_EXIT = re.compile(r"(sys\.|os\.)?_?exit|quit")
+_EXIT = re.compile(r"(sys\.|os\.)?_?exit|quit|pytest\.(skip|fail|exit)|self\.(skipTest|fail)")
 _SAYING = frozenset(("print", "warn", "warning", "error", "critical", "info", "exception", "write"))
 #: What a description of a function says that needs CUDA.
 _NEEDED = re.compile(

@@ -144,6 +144,10 @@ class Cloned(Produced):
 
     module: Instance
 
+    def is_of_whole(self) -> bool:
+        """Tell whether the whole that has the module is being built: it moves later in any case."""
+        return self.in_constructor and self.scope.object() in self.module.wholes()
+
 
 class SetLater(Site):
     """A method stores a tensor in an attribute of its module, when that is built."""
@@ -442,14 +446,10 @@ class PlainContainer(Site):
 
         A part stays with what it is a part of.
         """
-        held = contents.modules_in(self.value)
+        held, along = contents.modules_in(self.value), self.owner.tree()
         wholes = [each.wholes()[-1] for each in held if each.stateful and not each.has_moved()]
-        along = self.owner.tree()
-        return [
-            whole
-            for whole in dict.fromkeys(wholes)
-            if whole not in along and whole.site is not None and whole.site.in_constructor
-        ]
+        left = [whole for whole in dict.fromkeys(wholes) if whole not in along]
+        return [each for each in left if each.site is not None and each.site.in_constructor]
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
@@ -11,6 +12,7 @@ from samedevice.inference.events import Built
 from samedevice.inference.models import nn
 from samedevice.inference.nodes import Cause, Location, Place
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
+from samedevice.inference.sites import Site
 from samedevice.inference.values import NONE, UNKNOWN, Arg, Const, FunctionNode, Seq, Tensor, Value
 from samedevice.reading import syntax
 
@@ -35,6 +37,8 @@ def uncalled_class(run: Interpreter, klass: Class) -> None:
     host = klass.family == "dataset"
     run.in_worker += host
     first, *others = (() if built else _heirs(run, klass)) or (klass,)
+    if is_moved_by_library(klass):
+        methods.sort(key=_sets_own, reverse=True)  # what they set, others read
     begun = _evaluate_methods(run, klass, methods, first, built)
     for heir in others:
         _evaluate_methods(run, klass, begun, heir, built, again=True)
@@ -46,19 +50,42 @@ def uncalled_class(run: Interpreter, klass: Class) -> None:
 def _moved_class(run: Interpreter, klass: Class) -> None:
     """Evaluate what a module that a library moves does with tensors that stay behind then.
 
-    The one that the program has built says nothing of a move.
+    The one that the program has built says nothing of a move. What a method sets, others read.
     """
     real, klass.symbolic = klass.symbolic, None
     instance = symbolic_instance(run, klass)
-    reading = [
+    methods = [
         value
         for value in klass.names.values()
-        if isinstance(value, Func)
-        and name(value.node) != "__init__"
-        and uncalled.reads_unregistered(value, instance)
+        if isinstance(value, Func) and name(value.node) != "__init__"
+    ]
+    setting = [method for method in methods if _sets_own(method)]
+    _evaluate_methods(run, klass, setting, klass, built=False, again=True)
+    reading = [
+        method
+        for method in methods
+        if _is_step(method) or uncalled.reads_unregistered(method, instance)
     ]
     _evaluate_methods(run, klass, reading, klass, built=False, again=True)
     klass.symbolic, klass.imagined = real, False
+
+
+def _is_step(method: Func) -> bool:
+    """Tell whether a library calls a method of a module that it moves, with batches."""
+    moved = method.cls is not None and is_moved_by_library(method.cls)
+    return moved and name(method.node).endswith("_step")
+
+
+def _sets_own(method: Func) -> bool:
+    """Tell whether a method sets an attribute of its object."""
+    own = syntax.parameters(method.node)[:1]
+    return any(
+        isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in own
+        for node in syntax.walk(method.node)
+    )
 
 
 def _evaluate_methods(
@@ -125,7 +152,12 @@ def _heirs(run: Interpreter, klass: Class) -> list[Class]:
 def _is_worth_evaluating(run: Interpreter, method: Func, owner: Value | None = None) -> bool:
     """Tell whether a method that nothing calls, of an object perhaps, has anything to judge."""
     always = name(method.node) in functions.ALWAYS
-    if always or run.worth_evaluating(method) or uncalled.reads_placed(method, owner):
+    if (
+        always
+        or _is_step(method)
+        or run.worth_evaluating(method)
+        or uncalled.reads_placed(method, owner)
+    ):
         return True
     return isinstance(owner, Instance) and uncalled.reads_unregistered(method, owner)
 
@@ -189,6 +221,13 @@ def is_moved_by_library(klass: Class) -> bool:
         for each in klass.mro()
         for base in each.bases
     )
+
+
+def are_of_moved(sites: Iterable[Site]) -> bool:
+    """Tell whether methods of modules that a library moves have some places."""
+    functions = [site.scope.function() for site in sites]
+    owners = [None if func is None else func.cls for func in functions]
+    return all(owner is not None and is_moved_by_library(owner) for owner in owners)
 
 
 def new_object(

@@ -37,6 +37,8 @@ _REDUCTIONS = frozenset(
         "min", "nanmean", "nansum", "norm", "prod", "std", "sum", "var",
     )
 )  # fmt: skip
+#: What keeps the shape of its first argument, and is no elementwise operation.
+KEEPING_SHAPE = frozenset(("cummax", "cummin", "cumprod", "cumsum", "flip", "roll"))
 #: What a program of several processes calls with a device, or a word for one.
 _OF_PROCESSES = frozenset(
     (

@@ -120,6 +120,13 @@ class Scope:
             level = level.outer
         return level.func
 
+    def object(self) -> Value | None:
+        """Return the object whose method has this code, in a comprehension of it, too."""
+        level: Scope | None = self
+        while level is not None and level.self_value is None:
+            level = level.outer
+        return level.self_value if level is not None else None
+
     def lookup(self, name: str) -> Value | None:
         """Return what a name is bound to where this code runs, None where nothing is known."""
         value = self.names.get(name)

@@ -111,7 +111,9 @@ class Policy:
         for group in self.solution.all_groups(Cloned):
             for site in group.sites:
                 module = site.module
-                if site.node is not None and module.node is not None and not module.moves:
+                if site.node is None or module.node is None:
+                    continue
+                if not (module.has_moved() or site.is_of_whole()):
                     self.graph.same(site.node, module.node)  # it moves when it is built
         self.graph.solve()
         if any([self._agree(group) for group in self.solution.groups(Creation)]):

@@ -19,7 +19,7 @@ _SOME = re.compile(r"is_available\(\)|device_count\(\) >")
 #: Marks of a project's own: `@requires_cuda`, `@pytest.mark.gpu`, `@skip_if_no_gpu`.
 _NAMED = re.compile(
     r"(?i)([\w.]*\.)?(mark\.|requires?_|needs?_|skip_?(if|unless|without)_?(no_?|not?_)?|only_?)"
-    r"(\w*_)?(cuda|gpus?)(_\w+)?"
+    r"(\w*_)?(cuda|gpus?)(_\w+)?|(cuda|gpu)_only"
 )
 
 
@@ -54,6 +54,10 @@ def _says_so(mark: ast.expr, tree: ast.Module) -> bool:
         ]
         if given:
             return len(given) == 1 and _says_so(given[0], ast.Module([], []))
+        for each in tree.body:  # what makes such a mark: `return unittest.skipUnless(...)(test)`
+            if isinstance(each, _FUNCTION) and each.name == mark.id:
+                calls = [part for part in syntax.walk(each) if isinstance(part, ast.Call)]
+                return any(_says_so(call, ast.Module([], [])) for call in calls)
     if not isinstance(mark, ast.Call):
         return _NAMED.fullmatch(ast.unparse(mark)) is not None
     match syntax.dotted(mark.func).rpartition(".")[2], mark.args:

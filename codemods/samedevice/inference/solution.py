@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from samedevice import torchfacts
 from samedevice.finding import Finding, Origin, Span
-from samedevice.inference import apart, escapes, rivals, taken, uncalled, unexplained
+from samedevice.inference import apart, escapes, instances, rivals, taken, uncalled, unexplained
 from samedevice.inference.answers import Answers, is_parameter
 from samedevice.inference.certainty import Watcher
 from samedevice.inference.events import (
@@ -158,8 +158,10 @@ class Solution(Answers):
             yield group
 
     def _is_managed(self, group: Group[_Event]) -> bool:
-        """Tell whether others decide what is there: a library moves no plain tensor of a module."""
+        """Tell whether others decide what is there: a library that moves modules moves no plain
+        tensor of one, and none that its methods make."""
         plain, path = isinstance(group.first, PlainTensor), group.spot.path
+        plain |= isinstance(group.first, Creation) and instances.are_of_moved(group.sites)
         return self.policy.managed(path) and not (plain and self.programs.moves_modules(path))
 
     def groups_at(self, event: type[_Event], node: ast.AST) -> Sequence[Group[_Event]]:

@@ -323,6 +323,8 @@ def is_number(key: Value, node: ast.expr) -> bool:
     """Tell whether a part of a subscript is a number, which takes a dimension away."""
     if isinstance(node, ast.Slice):
         return False
+    if isinstance(key, Tensor):
+        return key.scalar and not key.opaque
     return isinstance(key, Scalar) or isinstance(key, Const) and type(key.value) is int
 
 

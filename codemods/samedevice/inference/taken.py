@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from samedevice.inference.events import Creation, Shared
+from samedevice.inference.events import Cloned, Creation, Shared
 from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.open_events import MetTaken, Taken
 from samedevice.inference.sites import SiteGroup
@@ -27,12 +27,14 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
     taken = {group.spot.node: group.first for group in solution.all_groups(Taken)}
     if not taken:
         return
-    groups = (*solution.all_groups(Creation), *solution.all_groups(Shared))
+    groups = (group for kind in (Creation, Shared, Cloned) for group in solution.all_groups(kind))
     made = {
         site.node.find()
         for each in groups
         for site in each.sites
-        if site.node is not None and not site.in_worker and not site.by_default
+        if site.node is not None
+        and not site.in_worker
+        and (isinstance(site, Cloned) or not site.by_default)
     }
     seen: set[ast.AST] = set()
     for meet in solution.graph.meetings:
@@ -47,7 +49,11 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
             if trainer is None or not (value.pin is Place.HOST or value in made):
                 continue
             scope = solution.scope_at(spot)
-            if scope is None or spot.node in seen or not _is_below(solution, spot, trainer.spot):
+            if scope is None or spot.node in seen:
+                continue
+            # What is prepared is another place from then on: what meets it comes later.
+            later = other.place is Place.FOLLOWS or _is_below(solution, spot, trainer.spot)
+            if not later:
                 continue
             if solution.programs.moves_modules(spot.path) or not solution.policy.managed(spot.path):
                 seen.add(spot.node)

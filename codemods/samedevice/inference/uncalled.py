@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice.inference import taken
-from samedevice.inference.events import Created, PlainTensor
+from samedevice.inference.events import Created
 from samedevice.inference.nodes import Agree, Location, Place, PlaceVar
 from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.open_events import MetByCallers, MetTaken
@@ -67,7 +67,7 @@ def reads_unregistered(func: Func, owner: Instance) -> bool:
                     held = owner.cls.lookup(attr)
                     if isinstance(held, Tensor):
                         return True
-                if isinstance(held, Tensor) and isinstance(held.site, PlainTensor):
+                if isinstance(held, Tensor) and not held.lent and attr not in owner.buffers:
                     return True
                 if (
                     isinstance(held, (Seq, Dict))
@@ -140,9 +140,11 @@ def _left_behind(solution: Solution) -> Iterator[SiteGroup]:
                 continue
             moved = any(isinstance(each.node, ast.ClassDef) for each in taken.pinned(other))
             scope = solution.scope_at(spot) if moved else None
-            if scope is not None and not solution.policy.managed(spot.path):
+            owner = solution.programs.owner(spot.path)
+            by = owner[0] if owner and solution.programs.moves_modules(spot.path) else ""
+            if scope is not None and (by or not solution.policy.managed(spot.path)):
                 seen.add(value)
-                yield SiteGroup(spot, [MetTaken(spot, other, scope, trainer="")])
+                yield SiteGroup(spot, [MetTaken(spot, other, scope, trainer=by)])
 
 
 def _is_called(solution: Solution, scope: Scope) -> bool:

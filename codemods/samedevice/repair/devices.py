@@ -34,6 +34,8 @@ class DeviceNames:
 
     def device_for(self, group: SiteGroup) -> DeviceExpression | None:
         """Return how a place that creates a tensor names the device that this should be on."""
+        if own_object.waits_for_library(group.first):
+            return None
         return ranking.best(Asked(self, group, "creation"))
 
     def name_at(self, spot: Location, *, itself: bool = False) -> DeviceExpression | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.finding import DeviceExpression, Edit
 from samedevice.inference.events import Creation, Operand, is_bare
+from samedevice.inference.instances import is_moved_by_library
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Func, Instance
 from samedevice.inference.sites import Site
@@ -20,7 +21,29 @@ from samedevice.repair.resolvers import edited
 if TYPE_CHECKING:
     from samedevice.repair.devices import DeviceNames
 
+#: Methods of a module that a library moves which run before it does.
+_BEFORE = frozenset(("__init__", "configure_model", "prepare_data", "setup"))
 _SHORT = 2  # `self.encoder[0].weight`
+
+
+def waits_for_library(site: Site) -> bool:
+    """Tell whether code runs before a library moves its module, which knows no device yet."""
+    method = _moved_by_library(site)
+    return method is not None and getattr(method.node, "name", "") in _BEFORE
+
+
+def moved_by_library(asked: Asked) -> DeviceExpression | None:
+    """Return `self.device` for what a method of a module creates that a library moves."""
+    method = _moved_by_library(asked.first) if asked.kind == "creation" else None
+    return DeviceExpression(f"{syntax.parameters(method.node)[0]}.device") if method else None
+
+
+def _moved_by_library(site: Site) -> Func | None:
+    """Return the method that some code is in, of a module that a library moves."""
+    func = site.scope.function()
+    if func is None or func.cls is None or func.static or isinstance(func.node, ast.Lambda):
+        return None
+    return func if is_moved_by_library(func.cls) else None
 
 
 def while_built(asked: Asked) -> DeviceExpression | None:

@@ -20,6 +20,8 @@ RANKING: tuple[Source, ...] = (
     spoken.given,
     spoken.above,
     spoken.own,
+    # what a library says that moves the module
+    own_object.moved_by_library,
     # what its callers hand in, and the value is to meet
     at_hand.followed,
     # what is there while a module is built: where it is by then says nothing

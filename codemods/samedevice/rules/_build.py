@@ -112,6 +112,7 @@ def _names_device(solution: Solution, spot: Location, code: str) -> bool:
     given = {part.arg for part in ast.walk(site.scope.node) if isinstance(part, ast.arg)}
     return code.partition(".")[0] not in given - {"self"} and any(
         known == code and isinstance(held, Device) and held.resolved and not held.text
+        and not held.partial
         and held.planned is None and held.rank is None
         for known, held, _ in site.devices
     )  # fmt: skip

@@ -396,8 +396,13 @@ def _is_of_caller(site: Decision, test: ast.expr) -> bool:
 
 
 def _follows(name: DeviceExpression | None) -> bool:
-    """Tell whether a device is that of a value, or of the object or function itself."""
-    return name is not None and (name.code.endswith(".device") or bool(name.edits))
+    """Tell whether a device is that of a value, or is defined by what the object or function has.
+
+    One that callers are to hand in beside the parameter says nothing of it.
+    """
+    if name is None or any(each.verb in ("parameter", "keyword") for each in name.edits):
+        return False
+    return name.code.endswith(".device") or bool(name.edits)
 
 
 def _said(test: ast.expr) -> str:

@@ -217,9 +217,10 @@ def _left_before(function: ast.AST | None, statement: ast.stmt | None) -> bool:
         match each:
             case ast.If(
                 test=ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name)),
-                body=[*_, ast.Return()], orelse=[],
+                body=[*_, ast.Return()] as body, orelse=[],
             ) if name in given and re.search(r"(?i)cuda|gpu", name):  # fmt: skip
-                return True
+                # Where this uses CUDA as well, the option says how something is done.
+                return "cuda" not in "".join(map(ast.unparse, body))
     return False
 
 

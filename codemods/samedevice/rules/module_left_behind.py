@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import Finding, Fix
 from samedevice.inference import Solution
-from samedevice.inference.events import Built, Cloned, Copied, Optimizes
+from samedevice.inference.events import Built, Cloned, Copied, Optimizes, PlainTensor
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.sites import SiteGroup
 from samedevice.repair import device_names
@@ -32,11 +32,17 @@ from samedevice.rules._build import NO_NAME, edit, finding, fix, short
 
 def _clones(solution: Solution) -> Iterator[Finding]:
     """Copies of parameters that are made before the module moves."""
+    registered = {  # as buffers, by a rule of their own
+        site.value.node for group in solution.groups(PlainTensor) for site in group.sites
+    }
     for group in solution.groups(Cloned):
         site = group.first
-        if not site.module.moves or not solution.on_device(site.node):
+        if not solution.on_device(site.node) or site.node in registered:
             continue
-        name = device_names(solution).central_for(group)
+        if not (site.module.has_moved() or site.is_of_whole()):
+            continue
+        names = device_names(solution)
+        name = names.built_at(site) if site.is_of_whole() else names.central_for(group)
         repair = None
         if name is not None:
             repair = fix(name, edit(solution, group.spot, "method", code=f".to({name.code})"))

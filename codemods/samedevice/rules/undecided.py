@@ -80,13 +80,15 @@ def find(solution: Solution) -> Iterator[Finding]:
             yield _left(solution, group)
     for group in solution.groups(Handed):
         if group.spot.node not in done and solution.policy.has_device(group.spot.path):
-            if _source(solution, group.spot) in _UNPICKLED:
+            source = _source(solution, group.spot)
+            why = ""
+            if source in _UNPICKLED:
+                why = "was unpickled: it is where it was, perhaps elsewhere"
+            if source.rpartition(".")[2] == "instantiate":
+                why = "is made of settings, perhaps a module that nothing moves"
+            if why:
                 code = short(solution.code(group.spot))
-                yield _noted(
-                    solution,
-                    group,
-                    f"`{code}` was unpickled: it is where it was, perhaps elsewhere",
-                )
+                yield _noted(solution, group, f"`{code}` {why}")
 
 
 def _message(solution: Solution, group: SiteGroup) -> str:

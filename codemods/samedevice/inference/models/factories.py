@@ -109,8 +109,10 @@ def _is_sized_to_row(name: str, given: list[Arg]) -> bool:
 
     That is `torch.randint(5, (n,))`, `torch.zeros(3)`, `torch.tensor([1, 2])`.
     """
-    if name == "torch.tensor" and given:
+    if name in ("torch.tensor", "torch.as_tensor", "torch.from_numpy") and given:
         node = given[0][1].node
+        if _is_row_array(node):
+            return True
         elts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else []
         return bool(elts) and all(isinstance(elt, ast.Constant) for elt in elts)
     if name not in _SIZED and name != "torch.randint":
@@ -121,6 +123,20 @@ def _is_sized_to_row(name: str, given: list[Arg]) -> bool:
     return [len(size.elts) for size in sizes] == [1] and not isinstance(
         sizes[0].elts[0], ast.Starred
     )
+
+
+def _is_row_array(node: ast.AST) -> bool:
+    """Tell whether code makes an array of one dimension: `np.arange(n)[::-1].copy()`."""
+    while True:
+        match node:
+            case ast.Call(func=ast.Attribute(value=inner, attr="astype" | "copy" | "round")):
+                node = inner
+            case ast.Subscript(value=inner, slice=ast.Slice()):
+                node = inner
+            case ast.Call(func=ast.Attribute(attr=name, value=ast.Name(id="np" | "numpy"))):
+                return name in ("arange", "geomspace", "linspace", "logspace")
+            case _:
+                return False
 
 
 def _numbers(given: list[Arg]) -> int:

@@ -62,3 +62,17 @@ def _prepared(run: Interpreter, value: Value, call: Call) -> Value:
             batch.opaque = True
             return Iter(batch)
     return UNKNOWN
+
+
+def handed_back(run: Interpreter, call: Call) -> Value:
+    """What a framework is given, where it is: `accelerator.unwrap_model(model)`."""
+    return call.args[0][0]
+
+
+#: What methods of a framework give.
+GIVES = {
+    "gather": handed_back,
+    "gather_for_metrics": handed_back,
+    "prepare": prepared,
+    "unwrap_model": handed_back,
+}

@@ -86,6 +86,8 @@ def operation(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     if fact.out in ("scalar", "none"):
         return SCALAR
     given = call.args[1:] if fact.parameter(0) in ("input", "self") else call.args
+    if last in libraries.KEEPING_SHAPE:
+        result.row = first.row
     return libraries.shaped(fact, result, name, given, call.kwargs)
 
 

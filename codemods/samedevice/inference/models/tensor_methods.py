@@ -226,6 +226,7 @@ def _computed(
     if len(operands) == 1:
         result = Tensor(owner.node, scalar=owner.scalar)
         result.owner = owner.owner
+        result.row = owner.row and (elementwise or name in libraries.KEEPING_SHAPE)
         if owner.opaque:
             result.opaque, result.site = True, owner.site
     return libraries.shaped(fact, result, name, args, kwargs)

@@ -61,6 +61,20 @@ def of_yaml(run: Interpreter, call: Call) -> Value:
     return _parsed(run, call, "yaml")
 
 
+@model("omegaconf.OmegaConf.load")
+def of_omegaconf(run: Interpreter, call: Call) -> Value:
+    """Settings in YAML, whose entries are attributes."""
+    return _as_attributes(_of_files(run, call, "yaml"))
+
+
+def _as_attributes(value: Value) -> Value:
+    if not isinstance(value, Dict) or not value.items:
+        return value
+    made = Instance("namespace")
+    made.attrs.update({str(key): _as_attributes(held) for key, held in value.items.items()})
+    return made
+
+
 @model("configparser.ConfigParser", "configparser.RawConfigParser")
 def of_ini(run: Interpreter, call: Call) -> Value:
     """Settings in sections, which it reads from files."""
