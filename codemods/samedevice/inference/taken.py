@@ -34,7 +34,7 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
         for site in each.sites
         if site.node is not None
         and not site.in_worker
-        and (isinstance(site, Cloned) or not site.by_default)
+        and not (isinstance(site, Creation) and site.by_default)
     }
     seen: set[ast.AST] = set()
     for meet in solution.graph.meetings:

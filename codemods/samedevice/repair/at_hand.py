@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
@@ -80,8 +80,10 @@ def _made_of(function: ast.AST, names: Collection[str]) -> set[str]:
 
 
 def _of_all(asked: Asked) -> str:
-    """Return the tensor that a creation follows: one that it meets, or stands beside; else, of
-    several, the one that others follow which its function creates."""
+    """Return the tensor that a creation follows: one that gives its shape, say, or that it meets.
+
+    Else, of several, the one that others follow which its function creates.
+    """
     names, func = asked.names, asked.scope.func
     known, met = names.reach.followable(asked.group)
     if len(known) < 2 or func is None:
@@ -90,10 +92,15 @@ def _of_all(asked: Asked) -> str:
         others = (names.reach.followable(each) for each in names.creations_in.get(func.node, ()))
         names.met_in[func.node] = Counter(name for _, near in others for name in near)
     said = names.met_in[func.node]
-    around = names.solution.statement_of(asked.spot)
-    beside = {n.id for n in ast.walk(around or asked.spot.node) if isinstance(n, ast.Name)}
-    met = met or [name for name in known if name.partition("[")[0] in beside]
-    return min(met or known, key=lambda name: (-said[name], known.index(name)))
+    around = names.solution.statement_of(asked.spot) or asked.spot.node
+    near = _said(known, asked.spot.node) or met or _said(known, around) or known
+    return min(near, key=lambda name: (-said[name], known.index(name)))
+
+
+def _said(tensors: Iterable[str], node: ast.AST) -> list[str]:
+    """Return those of some tensors of which some code speaks."""
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return [tensor for tensor in tensors if tensor.partition("[")[0] in names]
 
 
 def handed_in(asked: Asked) -> DeviceExpression | None:
