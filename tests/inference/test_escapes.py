@@ -92,6 +92,13 @@ def converted(body: str, top: str = "") -> bool:
         ("library.Options().register(model=model)", ""),
         ("library.minimize(lambda z: model(z).sum().item())", ""),
         ("layers = getattr(model, sys.argv[1])\nprint(layers[0](row))", ""),
+        ("library.plot([loss.detach(), loss.detach()])", ""),  # a list of them is made an array
+        ("library.show(model.layers[0].weight.detach())", ""),
+        ("print(out + library.positions()[:2])", ""),  # no number has slices
+        ("print(out @ library.basis())", ""),
+        ("model.layers[0].forward = library.forward", ""),
+        ("if out.is_cuda:\n    out = out * 2\nprint(out)", ""),
+        ("assert out.device.type == 'cpu'", ""),
         ("print(eval('model(row)'))", ""),
         ("print(eval(sys.argv[1]))", ""),
         (
@@ -116,6 +123,9 @@ def test_what_escapes_keeps_a_program_on_the_cpu(body: str, top: str) -> None:
         ("print(out)", ""),
         ("library.log(loss.item(), loss)", ""),  # one element is read from anywhere
         ("library.show(out.cpu().numpy())", ""),
+        ("library.log({'loss': loss})", ""),
+        ("print(out * library.factor())", ""),
+        ("if out.is_cuda:\n    out = out.cpu()\nprint(out)", ""),
         ("logging.getLogger(__name__).info('%s', out)", ""),
         ("library.Lamb(model.parameters(), lr=1).step()", ""),
         ("library.table().load_state_dict(out)", ""),

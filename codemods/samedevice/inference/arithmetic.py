@@ -67,13 +67,14 @@ def _binary_operation(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
         own = arrays.operated(run, node, left, right, scope)
     if own is not None:
         return own
-    unexplained.met(run, left, Location(scope.path, node.left), right, scope)
-    unexplained.met(run, right, Location(scope.path, node.right), left, scope)
+    matrices = isinstance(node.op, ast.MatMult)
+    unexplained.met(run, left, Location(scope.path, node.left), right, scope, matrices)
+    unexplained.met(run, right, Location(scope.path, node.right), left, scope, matrices)
     value = binary(run, 
         left, Location(scope.path, node.left), right, Location(scope.path, node.right),
         Location(scope.path, node), False,
     )  # fmt: skip
-    if isinstance(node.op, ast.MatMult) and isinstance(value, Tensor):
+    if matrices and isinstance(value, Tensor):
         multiplied(run, (left, right), value.node, Location(scope.path, node), scope)
     return value
 

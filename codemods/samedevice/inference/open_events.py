@@ -44,8 +44,12 @@ class MetApart(Site):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class MetUnknown(Site):
-    """What a call of unknown code gives meets a tensor; `given` are the places of its arguments."""
+    """What a call of unknown code gives meets a tensor; `given` are the places of its arguments.
 
+    `data`: it is used as only what has elements can be, whatever gave it.
+    """
+
+    data: bool = False
     given: tuple[PlaceVar, ...] = ()
 
 

@@ -59,14 +59,32 @@ def placed(run: Interpreter, node: ast.AST, scope: Scope) -> PlaceVar | None:
     return next((device for device in calls if device is not None), None)
 
 
-def met(run: Interpreter, value: Value, spot: Location, tensor: Value, scope: Scope) -> None:
-    """Note that something unknown enters an operation with a tensor."""
+def met(
+    run: Interpreter, value: Value, spot: Location, tensor: Value, scope: Scope,
+    matrices: bool = False,
+) -> None:  # fmt: skip
+    """Note that something unknown enters an operation with a tensor; `matrices`: no number can."""
     if value is not UNKNOWN or not isinstance(tensor, Tensor) or not surely_tensor(tensor):
+        return
+    if matrices or _is_sliced(spot.node):
+        run.record(MetUnknown(spot, tensor.node, scope, data=True))
         return
     source = _source(spot.node, scope)
     if source in run.answers and not _stops(run, source, scope):
         given = tuple(run.answers[source])
         run.record(MetUnknown(spot, tensor.node, scope, given=given))
+
+
+def _is_sliced(node: ast.AST) -> bool:
+    """Tell whether an expression is no number, whatever it is taken from: `pos[:n]`."""
+    match node:
+        case ast.Subscript(slice=ast.Slice()):
+            return True
+        case ast.Subscript(slice=ast.Tuple(elts=parts)):
+            return any(isinstance(part, ast.Slice) for part in parts)
+        case ast.UnaryOp(operand=inner):
+            return _is_sliced(inner)
+    return False
 
 
 def _stops(run: Interpreter, node: ast.AST, scope: Scope) -> bool:
@@ -144,6 +162,11 @@ def undecided(solution: Solution) -> Iterator[SiteGroup]:
             if site.callers_unknown or solution.place(site.node) is not Place.CENTRAL:
                 continue
             assert site.node is not None
+            if site.data:
+                if group.spot.path in solution.policy.converting:
+                    yield group
+                    break
+                continue
             elsewhere = any(solution.place(node) is not Place.CENTRAL for node in site.given)
             if elsewhere or _is_data(site.node) and site.node.find() in asked:
                 yield group
