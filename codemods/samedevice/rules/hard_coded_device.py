@@ -213,9 +213,9 @@ def _left_before(function: ast.AST | None, statement: ast.stmt | None) -> bool:
         match each:
             case ast.If(
                 test=ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name)),
-                body=[*_, ast.Return()], orelse=[],
+                body=[*_, ast.Return()] as body, orelse=[],
             ) if name in given and re.search(r"(?i)cuda|gpu", name):  # fmt: skip
-                return True
+                return not any(".cuda(" in ast.unparse(part) for part in body)
     return False
 
 
