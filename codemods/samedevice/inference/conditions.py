@@ -159,6 +159,18 @@ def is_given(test: ast.expr, scope: Scope) -> bool:
     return False
 
 
+def _is_wanted(test: ast.expr, value: Value, scope: Scope) -> bool:
+    """Tell whether a call says that a function is to use the GPU: `x.cuda() if gpu else x`."""
+    return (
+        isinstance(test, ast.Name)
+        and isinstance(value, Const)
+        and value.value is True
+        and scope.func is not None
+        and test.id in syntax.parameters(scope.func.node)
+        and any(word in test.id.lower() for word in ("cuda", "gpu"))
+    )
+
+
 def _is_global(name: str, scope: Scope) -> bool:
     """Tell whether a name belongs to a file, and is no parameter."""
     level: Scope | None = scope
@@ -206,6 +218,11 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
             value.partial = _is_negative(other)  # which old libraries take for the CPU
         return value
     settled.note(run, node, scope)
+    if _is_wanted(node.test, test, scope):
+        run.guarded += 1
+        value = run.eval(node.body, scope)
+        run.guarded -= 1
+        return value
     known = None if is_switch(node.test, test, scope) else truth(test)
     if known is True:
         return run.eval(node.body, scope)

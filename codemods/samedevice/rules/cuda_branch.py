@@ -190,7 +190,9 @@ class _Branches:
             )  # fmt: skip
             return
         names = {n: self._name(Location(path, n), node.test) for n in moves}
-        asked = _is_of_caller(group.first, node.test) and not all(map(_follows, names.values()))
+        asked = _is_of_caller(group.first, node.test) and not all(
+            _follows(name, node.test) for name in names.values()
+        )
         known: dict[ast.AST, DeviceExpression] = {
             n: name for n, name in names.items() if name is not None
         }
@@ -395,14 +397,16 @@ def _is_of_caller(site: Decision, test: ast.expr) -> bool:
     )
 
 
-def _follows(name: DeviceExpression | None) -> bool:
-    """Tell whether a device is that of a value, or is defined by what the object or function has.
+def _follows(name: DeviceExpression | None, test: ast.expr) -> bool:
+    """Tell whether a device is that of a value or an object, or is defined by what is asked.
 
     One that callers are to hand in beside the parameter says nothing of it.
     """
-    if name is None or any(each.verb in ("parameter", "keyword") for each in name.edits):
-        return False
-    return name.code.endswith(".device") or bool(name.edits)
+    if name is None or name.code.endswith(".device"):
+        return name is not None
+    asked = "|".join(part.id for part in ast.walk(test) if isinstance(part, ast.Name))
+    said = re.compile(rf"(?<![.\w'\"])(?:{asked})\b")
+    return any(said.search(dict(each.args).get("code", "")) for each in name.edits)
 
 
 def _said(test: ast.expr) -> str:
