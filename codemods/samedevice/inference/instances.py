@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.inference import classes, functions, moving, uncalled
 from samedevice.inference.events import Built
-from samedevice.inference.models import nn
+from samedevice.inference.models import Call, frameworks, nn
 from samedevice.inference.nodes import Cause, Location, Place
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
 from samedevice.inference.sites import Site
@@ -197,7 +197,7 @@ def classify(klass: Class) -> None:
         elif isinstance(base, External):
             klass.family = klass.family or family_of(base.name)
             fact = torchfacts.lookup(base.name)
-            if fact is not None and fact.kind == "module":
+            if fact is not None and fact.kind in ("module", "trainer"):
                 klass.fact = fact
 
 
@@ -280,6 +280,8 @@ def instantiate(
         classes.fill(run, made, args, kwargs, spot, scope)
         if klass.fact is not None and made.node is not None:
             nn.module_arguments(run, made, args, kwargs)
+    if klass.fact is not None and klass.fact.kind == "trainer":
+        frameworks.managed(run, klass.node.name, klass.fact, Call(args, kwargs, spot, scope))
     if klass.family == "dataset" and not isinstance(init, Func):
         made.args = [v for v, _ in args]
     return made
