@@ -17,13 +17,14 @@ from samedevice.inference import (
     unexplained,
 )
 from samedevice.inference.dispatch import evaluates
-from samedevice.inference.events import Comparison, Creation, Drawn, ProcessCall
+from samedevice.inference.events import Comparison, Creation, CudaOnly, Drawn, ProcessCall
 from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.open_events import WhereAsked
 from samedevice.inference.values import (
     ARRAY,
     DEVICE,
+    DIVIDES,
     HOW_MANY,
     SCALAR,
     UNKNOWN,
@@ -62,6 +63,8 @@ def _binary_operation(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
         counted = run.record(ProcessCall(spot, None, scope, "count", args=[], kwargs={}))
         run.snapshot(counted, scope)
         return left  # among the devices of its machine
+    if right is HOW_MANY and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)):
+        run.record(CudaOnly(Location(scope.path, node.right), None, scope, DIVIDES))
     own = operators.binary(run, node.op, left, right, Location(scope.path, node), scope)
     if own is None:
         own = arrays.operated(run, node, left, right, scope)

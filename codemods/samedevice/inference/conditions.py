@@ -63,6 +63,8 @@ def _boolean_operation(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Valu
         first, last = values[0], values[-1]
         if isinstance(first, Const) and not first.value:
             return last
+        if first is HOW_MANY and truth(last):
+            return SCALAR  # `torch.cuda.device_count() or 1`: never 0
         if isinstance(first, Scalar) and type(last) is Const and DEVICE.fullmatch(str(last.value)):
             return CliOption(last.value, last.spot)  # `os.environ.get("DEVICE") or "cuda"`
     joined: Value | None = None

@@ -27,15 +27,17 @@ def met(solution: Solution) -> Iterator[SiteGroup]:
     taken = {group.spot.node: group.first for group in solution.all_groups(Taken)}
     if not taken:
         return
-    groups = (group for kind in (Creation, Shared, Cloned) for group in solution.all_groups(kind))
-    made = {
+    made: set[PlaceVar] = {
         site.node.find()
-        for each in groups
-        for site in each.sites
+        for kind in (Creation, Shared)
+        for group in solution.all_groups(kind)
+        for site in group.sites
         if site.node is not None
         and not site.in_worker
         and not (isinstance(site, Creation) and site.by_default)
     }
+    copied = (site.node for group in solution.all_groups(Cloned) for site in group.sites)
+    made |= {node.find() for node in copied if node is not None}
     seen: set[ast.AST] = set()
     for meet in solution.graph.meetings:
         left, right = meet.left.find(), meet.right.find()

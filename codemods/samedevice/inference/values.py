@@ -64,6 +64,8 @@ SCALAR = Scalar()
 STARTED = Scalar()
 #: How many accelerators there are: a loop over as many only runs where there are some.
 HOW_MANY = Scalar()
+#: What divides by that number, where there may be none.
+DIVIDES = "divides by a number of devices"
 ARRAY = Array()
 
 

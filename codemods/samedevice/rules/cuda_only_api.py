@@ -39,6 +39,7 @@ from samedevice.inference.events import CudaOnly, CudaQuiet, DefaultSet, DeviceO
 from samedevice.inference.nodes import Location
 from samedevice.inference.probes import is_probe
 from samedevice.inference.sites import Group, SiteGroup
+from samedevice.inference.values import DIVIDES
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules import _left_out as left_out
@@ -89,6 +90,10 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue  # `processes-tied-to-cuda` deals with it
         statement = _statement(solution, group.spot)
         if statement in done or _tested(solution, group.spot):
+            continue
+        if group.first.name == DIVIDES:
+            if not _tested(solution, group.spot, solution.code(group.spot).lower()):
+                yield _divisor(solution, group)
             continue
         if statement is None:
             yield _later(solution, group)
@@ -483,6 +488,17 @@ def _kernels(solution: Solution, path: str) -> str:
 # -- statements -------------------------------------------------------------------------------
 
 
+def _divisor(solution: Solution, group: SiteGroup) -> Finding:
+    """`batch // torch.cuda.device_count()`: without CUDA that is a division by zero."""
+    code = solution.code(group.spot)
+    at_least = edit(solution, group.spot, "replace", code=f"max({code}, 1)")
+    return finding(
+        solution, RULE, group.spot,
+        f"`{short(code)}` is 0 on a machine without CUDA, and something is divided by it",
+        Fix((at_least,)),
+    )  # fmt: skip
+
+
 def _statement(solution: Solution, spot: Location) -> ast.stmt | None:
     parents = solution.programs.parents(spot.path)
     node: ast.AST | None = spot.node
@@ -493,8 +509,11 @@ def _statement(solution: Solution, spot: Location) -> ast.stmt | None:
     return node
 
 
-def _tested(solution: Solution, spot: Location) -> bool:
-    """Tell whether the call stands under some test that speaks of CUDA, or is made to fail."""
+def _tested(solution: Solution, spot: Location, *more: str) -> bool:
+    """Tell whether the call stands under some test that speaks of CUDA, or is made to fail.
+
+    One that has one of some `more` words speaks of it, too.
+    """
     parents = solution.programs.parents(spot.path)
     node: ast.AST | None = spot.node
     while node is not None:
@@ -510,7 +529,7 @@ def _tested(solution: Solution, spot: Location) -> bool:
         elif isinstance(parent, ast.BoolOp) and isinstance(node, ast.expr):
             before = parent.values[: parent.values.index(node)]
         parts = (part for test in before for part in _parts(test) if not _is_first_process(part))
-        if any(word in ast.unparse(part).lower() for part in parts for word in _TESTS):
+        if any(word in ast.unparse(part).lower() for part in parts for word in (*_TESTS, *more)):
             return True
         node = parent
     return False

@@ -129,6 +129,8 @@ def _combined(run: Interpreter, name: str, call: Call) -> Value:
         return Tensor(first.node, scalar=True)  # compared as numbers, they are numbers
     if len(values) == 1 or (name == "sum" and values):
         return _elements(run, call)
+    if HOW_MANY in values:
+        return HOW_MANY if name == "min" else SCALAR  # `max(count, 1)` is never 0
     return run.join(values[0], values[1]) if len(values) > 1 else SCALAR
 
 
