@@ -166,6 +166,8 @@ def _item_of_dict(run: Interpreter, owner: Dict, key: Value, spot: Location, sco
         made = calls.apply(run, owner.factory, [], {}, spot, scope)
         run.trail.put(owner.items, key.value, made)
         return made
+    if isinstance(key, Const) and owner.element is UNKNOWN:
+        return UNKNOWN  # what other keys have says nothing of it
     joined: Value | None = None
     for member in owner.members():
         joined = run.join(joined, member)
