@@ -9,9 +9,7 @@ import pytest
 from samedevice.inference.checks import Checks, checks
 from samedevice.inference.doings import doings
 
-MODEL = (
-    "import torch\nfrom model import Net\n\nnet = Net()\nnet.eval()\nout = net(torch.ones(2, 3))\n"
-)
+MODEL = "import torch\nfrom model import Net, evaluate, show\n\nnet = Net()\nnet.eval()\nout = net(torch.ones(2, 3))\n"
 
 
 @pytest.mark.parametrize(
