@@ -131,6 +131,7 @@ class _File:
         readings = [reading for _, reading in self._bodies]
         for each in readings:
             each.wanted |= each.returns > _NOTHING and not each.given_back
+        vars(self).clear()  # they refer to each other, and would wait for the collection of garbage
         return readings
 
 
