@@ -9,7 +9,14 @@ import pytest
 from samedevice.inference.checks import Checks, checks
 from samedevice.inference.doings import doings
 
-MODEL = "import torch\nfrom model import Net, evaluate, show\n\nnet = Net()\nnet.eval()\nout = net(torch.ones(2, 3))\n"
+MODEL = """\
+import torch
+from model import Net, evaluate, show
+
+net = Net()
+net.eval()
+out = net(torch.ones(2, 3))
+"""
 
 
 @pytest.mark.parametrize(
