@@ -131,6 +131,7 @@ class _File:
         readings = [reading for _, reading in self._bodies]
         for each in readings:
             each.wanted |= each.returns > _NOTHING and not each.given_back
+        vars(self).clear()  # they refer to each other, and would wait for the collection of garbage
         return readings
 
 
@@ -241,8 +242,8 @@ class _Reading:
             case ast.BinOp(left=left, right=right):
                 return self._between(left, right)
             case ast.Compare(left=left, comparators=[*others]):
-                levels = [self._level(each) for each in (left, *others)]
-                return _JUDGED if max(levels) > _SUMMED else _NOTHING
+                most = max(self._level(each) for each in (left, *others))
+                return _JUDGED if most > _SUMMED else self._looked(most)
             case _ if isinstance(node, _DEFINITION):
                 return _NOTHING
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
