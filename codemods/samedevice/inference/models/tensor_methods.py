@@ -216,7 +216,7 @@ def _computed(
     if fact.out == "self":
         owner.row = owner.row and not name.startswith(_SHAPING)
         return owner
-    if name == "clone" and owner.owner is not None and not owner.owner.moves:
+    if name == "clone" and owner.owner is not None and not owner.owner.has_moved():
         # Where a copy of a parameter is depends on whether the module moves before or after.
         node = run.graph.node(spot)
         copied = run.record(Cloned(spot, node, scope, name, module=owner.owner))
