@@ -49,6 +49,9 @@ def created(
     kwargs: dict[str, Arg], spot: Location, scope: Scope,
 ) -> Tensor:  # fmt: skip
     """Return a new tensor, on the device that the call names or else on the host."""
+    filled = kwargs.get("out")
+    if filled is not None and isinstance(filled[0], Tensor):
+        return filled[0]  # that is what it fills, where it is
     scalar = bool(args) and (
         _is_number(args[0][0]) if name.endswith("tensor") else _is_sized_to_one(name, args[0][1])
     )
