@@ -270,11 +270,9 @@ class Solution(Answers):
                     break
         yield from self._perhaps_modules()
         yield from self._given_away()
-        yield from apart.handed(self)
-        yield from apart.met(self)
-        yield from apart.not_followed(self)
-        yield from unexplained.undecided(self)
-        yield from escapes.undecided(self)
+        met = (apart.handed, apart.met, apart.not_followed)
+        for ask in (*met, unexplained.undecided, escapes.undecided):
+            yield from ask(self)
         yield from self.policy.trained_unseen()
         yield from self._perhaps_numbers()
 
