@@ -20,7 +20,7 @@ from samedevice.inference import (
     ways,
 )
 from samedevice.inference.dispatch import executes
-from samedevice.inference.environment import Exits, Path, State
+from samedevice.inference.environment import Exits, Fork, Path, State
 from samedevice.inference.events import BranchTaken
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, Func, Scope
@@ -74,8 +74,13 @@ def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
     if isinstance(test, DeviceTest) and not how:
         return device_branch(run, node, test, scope)
     if known is not None:
-        if _by_default(node.test, scope):
-            _aside(run, node.orelse if known else node.body, scope)
+        other = node.orelse if known else node.body
+        if conditions.is_given(node.test, scope) and not _is_none(test):
+            return _given(run, node, known, scope)
+        if _by_default(node.test, scope) and choices.moves(other):
+            fork = run.trail.fork(scope)
+            _aside(run, other, scope, fork)
+            run.trail.close()
         narrowing.narrow(run, node.test, scope, known)
         before, first = run.shown, len(run.sites)
         if scope.func is None:
@@ -110,12 +115,7 @@ def _definitions(node: ast.If, scope: Scope) -> dict[str, Value]:
 
 
 def _by_default(test: ast.expr, scope: Scope) -> bool:
-    """Tell whether a test asks a parameter that a call gives a constant, or leaves at its default.
-
-    Of texts only those who leave it out: each other call says which it wants.
-    """
-    if conditions.is_given(test, scope):
-        return True
+    """Tell whether a test compares what a parameter is for those who leave it out with a text."""
     match test:
         case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str())]):
             held = scope.names.get(name)
@@ -124,12 +124,33 @@ def _by_default(test: ast.expr, scope: Scope) -> bool:
     return False
 
 
-def _aside(run: Interpreter, body: list[ast.stmt], scope: Scope) -> None:
-    """Evaluate what other callers may run and these do not.
+def _given(run: Interpreter, node: ast.If, known: bool, scope: Scope) -> bool:
+    """Evaluate both branches of a test that a call decides by what it gives.
 
-    Nothing that it binds, returns or raises goes on.
+    Its names and results are those of the branch that it takes. What the other one leaves in
+    objects goes on beside it: other callers may want that one. Where the call says where its own
+    objects are (`cuda=False`), it does not.
     """
     fork = run.trail.fork(scope)
+    other = _aside(run, node.orelse if known else node.body, scope, fork)
+    narrowing.narrow(run, node.test, scope, known)
+    ended = run.block(node.body if known else node.orelse, scope)
+    taken = run.trail.leave(scope, fork)
+    if not ended:
+        scope.names = taken.names
+        if other is None or conditions.speaks_of_devices(node.test):
+            run.trail.merge((taken,))
+        else:
+            run.trail.merge((taken, other))
+    run.trail.close()
+    return ended
+
+
+def _aside(run: Interpreter, body: list[ast.stmt], scope: Scope, fork: Fork) -> State | None:
+    """Evaluate what other callers may run and these do not, None if it does not go on behind it.
+
+    Nothing that it returns or raises goes on.
+    """
     exits = run.loops, run.caught
     run.loops, run.caught = [], []
     run.returns.append([])
@@ -137,13 +158,17 @@ def _aside(run: Interpreter, body: list[ast.stmt], scope: Scope) -> None:
     run.exits.append(Exits(fork.mark, run.trail.forks))
     outer = run.path
     run.path = Path(outer, arm=True)
-    run.block(body, scope)
+    ended = run.block(body, scope)
     run.path = outer
     for stack in (run.returns, run.yields, run.exits):
         stack.pop()
     run.loops, run.caught = exits
-    run.trail.leave(scope, fork)
-    run.trail.close()
+    state = run.trail.leave(scope, fork)
+    return None if ended else state
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
 
 
 def _arm(

@@ -161,6 +161,11 @@ def is_given(test: ast.expr, scope: Scope) -> bool:
     return False
 
 
+def speaks_of_devices(test: ast.expr) -> bool:
+    """Tell whether a test asks a name that speaks of devices."""
+    return re.search(r"(?i)cuda|gpu|device", ast.unparse(test)) is not None
+
+
 def _is_wanted(test: ast.expr, value: Value, scope: Scope) -> bool:
     """Tell whether a call says that a function is to use the GPU: `x.cuda() if gpu else x`."""
     return (
@@ -226,6 +231,9 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
         run.guarded -= 1
         return value
     known = None if is_switch(node.test, test, scope) else truth(test)
+    is_none = isinstance(test, Const) and test.value is None
+    if is_given(node.test, scope) and not (is_none or speaks_of_devices(node.test)):
+        known = None  # both are made for somebody
     if known is True:
         return run.eval(node.body, scope)
     if known is False:

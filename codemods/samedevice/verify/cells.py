@@ -1,6 +1,7 @@
 """Cells of a notebook that stand alone: a reader runs one in a fresh kernel, without the others.
 
 Such a cell imports once more what an earlier one has imported, and uses no name of another cell.
+Cells that name no accelerator are converted with their notebook, which runs from its beginning.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def _alone(cells: dict[int, list[ast.stmt]]) -> set[int]:
     imported: set[str] = set()
     for number, body in cells.items():
         own = {name for part in body for name in _imported(part)}
-        if own & imported and _used(body) <= _ALWAYS | {n for part in body for n in _bound(part)}:
+        bound = {name for part in body for name in _bound(part)}
+        names_gpu = any("cuda" in ast.unparse(part) for part in body)
+        if own & imported and names_gpu and _used(body) <= _ALWAYS | bound:
             found.add(number)
         imported |= own
     return found
