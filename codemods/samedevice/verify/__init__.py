@@ -79,8 +79,8 @@ def objections(
 def _without_device(
     edited: Edited, path: str, nameless: Mapping[tuple[str, tuple[int, int, int, int]], str]
 ) -> Iterator[tuple[ast.AST, str]]:
-    """Yield new expressions that say no device on some path."""
-    for node in edited.new:
+    """Yield expressions that are to name a device now, and name none on some path."""
+    for node in (*edited.new, *edited.elsewhere):
         if isinstance(node, ast.expr):
             what = nameless.get((path, place(node)))
             if what == PERHAPS_THE_CPU and not _stood_for_cuda(edited, node):

@@ -43,6 +43,17 @@ class Edited:
         return [n for nodes in self._differing[1] for n in nodes if n not in self.kept]
 
     @cached_property
+    def elsewhere(self) -> list[ast.AST]:
+        """The nodes that were there, and are a part of something else now: `f"cuda:{n}"` is `n`."""
+        return [
+            n
+            for nodes in self._differing[1]
+            for n in nodes
+            if n in self.kept
+            and self.kept.get(self.parents.get(n)) is not self.parents_before.get(self.kept[n])  # type: ignore[arg-type]
+        ]
+
+    @cached_property
     def gone(self) -> list[ast.AST]:
         """The nodes that are not there any more."""
         left = set(self.kept.values())
