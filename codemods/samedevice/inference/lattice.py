@@ -143,7 +143,7 @@ class Lattice:
                 options.append(option)
         families = [o.family if isinstance(o, Instance) else "module" for o in options]
         called = all(
-            family == "module"
+            family in ("module", "dataset")
             or family == "hostobject"  # an estimator: it is not called, a module beside it is
             and "module" in families
             or not family

@@ -8,7 +8,7 @@ from samedevice.inference import calls, classes, conditions, contents, iteration
 from samedevice.inference.events import GeneratorMade, Shuffled, TensorMoved
 from samedevice.inference.models import Call, kind
 from samedevice.inference.nodes import Location, Place
-from samedevice.inference.objects import External, Func, Instance, Scope
+from samedevice.inference.objects import External, Func, Instance, Scope, Union
 from samedevice.inference.values import (
     ARRAY,
     DEEP,
@@ -111,6 +111,8 @@ def _draws_an_order(run: Interpreter, name: str, call: Call) -> None:
 
 def _item(run: Interpreter, dataset: Value, where: Location, call: Call) -> Value:
     """Return what a loader gets from its dataset, one by one."""
+    if isinstance(dataset, Union):
+        return iteration.any_of(run, (_item(run, each, where, call) for each in dataset.options))
     if isinstance(dataset, Instance) and dataset.family == "dataset":
         return raw_item(run, dataset, where, call.scope)
     if isinstance(dataset, Seq):
