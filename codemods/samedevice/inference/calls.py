@@ -168,6 +168,7 @@ def unknown_layer(
     for value, _ in operands:
         value.node.find().is_tensor = True
     owner.stateful = True
+    escapes.handed(run, args, {}, spot, scope)
     layer = Tensor(owner.node)
     return run.operate([(layer, Location(spot.path, func)), *operands], spot, False)
 
