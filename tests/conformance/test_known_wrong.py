@@ -122,8 +122,9 @@ def test_a_sibling_that_uses_cuda_does_not_speak_for_another_script() -> None:
         from helper import scale
         print(scale(torch.ones(3, device="cuda")))
     """
-    alone = found({"helper.py": helper, "cpu.py": CPU_ONLY})
-    beside = found({"helper.py": helper, "cpu.py": CPU_ONLY, "gpu.py": cuda})
+    trains = CPU_ONLY + "scale(model(torch.ones(1, 3))).sum().backward()\n"
+    alone = found({"helper.py": helper, "cpu.py": trains})
+    beside = found({"helper.py": helper, "cpu.py": trains, "gpu.py": cuda})
     assert alone
     assert [one for one in beside if one[0] == "cpu.py"] == alone
 

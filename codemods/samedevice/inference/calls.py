@@ -264,10 +264,11 @@ def call_parameter(
 
 
 def _is_held(call: ast.AST, scope: Scope) -> bool:
-    """Tell whether what is called is an attribute of an object, and no method of a tensor."""
+    """Tell whether what is called is an attribute of an object of the project's."""
     match call:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
-            return isinstance(scope.names.get(name), Instance)
+            held = scope.names.get(name)
+            return isinstance(held, Instance) and held.cls is not None
     return False
 
 

@@ -144,7 +144,7 @@ def _is_thrown_away(node: ast.AST, named: Iterable[str]) -> bool:
     """Tell whether a statement calls what may be a module for nothing."""
     names = frozenset(named)
     match node:
-        case ast.Expr(value=ast.Call(func=ast.Name(id=name))):
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=[_, *_])):
             return is_value(name, names)
         case ast.Assign(targets=[ast.Name(id="_")], value=ast.Call(func=called)):
             return is_value(syntax.dotted(called).partition(".")[0] or "print", names)
