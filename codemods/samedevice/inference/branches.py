@@ -75,7 +75,7 @@ def _if_statement(run: Interpreter, node: ast.If, scope: Scope) -> bool:
         return device_branch(run, node, test, scope)
     if known is not None:
         other = node.orelse if known else node.body
-        if conditions.is_given(node.test, scope) and not _is_none(test):
+        if conditions.is_given(node.test, test, scope):
             return _given(run, node, known, scope)
         if _by_default(node.test, scope) and choices.moves(other):
             fork = run.trail.fork(scope)
@@ -165,10 +165,6 @@ def _aside(run: Interpreter, body: list[ast.stmt], scope: Scope, fork: Fork) -> 
     run.loops, run.caught = exits
     state = run.trail.leave(scope, fork)
     return None if ended else state
-
-
-def _is_none(value: Value) -> bool:
-    return isinstance(value, Const) and value.value is None
 
 
 def _arm(

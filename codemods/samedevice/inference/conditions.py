@@ -145,16 +145,21 @@ def is_switch(test: ast.expr, value: Value, scope: Scope) -> bool:
             return isinstance(value, Const) and not told  # the call that made it says what it is
     if isinstance(test, ast.Name) and isinstance(value, Const) and value.value is None:
         return _is_global(test.id, scope)  # what a call leaves out is no switch
-    if is_given(test, scope):
+    if is_given(test, value, scope):
         return False  # each call says what it is
     return isinstance(test, (ast.Name, ast.Attribute)) and isinstance(value, Const)
 
 
-def is_given(test: ast.expr, scope: Scope) -> bool:
-    """Tell whether a test asks a parameter of the function whose code it is in."""
+def is_given(test: ast.expr, value: Value, scope: Scope) -> bool:
+    """Tell whether a test asks what a call gives for a parameter of the function that it is in.
+
+    None says that it is left out.
+    """
+    if isinstance(value, Const) and value.value is None:
+        return False
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
-            return is_given(inner, scope)
+            return is_given(inner, value, scope)
         case ast.Name(id=name):
             func = scope.function()
             return func is not None and name in syntax.parameters(func.node)
@@ -231,8 +236,7 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
         run.guarded -= 1
         return value
     known = None if is_switch(node.test, test, scope) else truth(test)
-    is_none = isinstance(test, Const) and test.value is None
-    if is_given(node.test, scope) and not (is_none or speaks_of_devices(node.test)):
+    if is_given(node.test, test, scope) and not speaks_of_devices(node.test):
         known = None  # both are made for somebody
     if known is True:
         return run.eval(node.body, scope)

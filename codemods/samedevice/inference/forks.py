@@ -28,8 +28,7 @@ def forks(solution: Solution) -> list[Location]:
         for site in group.sites:
             if site.scope.func is not None and site.scope.func.cls in processes:
                 spots.append(site.spot)
-    programs = solution.programs
-    return [spot for spot in spots if not any(map(programs.spawns, programs.of(spot.path)))]
+    return [spot for spot in spots if not solution.programs.spawns(spot.path)]
 
 
 def _is_process(klass: Class) -> bool:

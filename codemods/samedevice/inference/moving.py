@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 _STEPS = 50
 
 
-def parts(module: Instance) -> list[Instance]:
-    """Return a module and its parts, and theirs, in the order in which they are kept."""
-    found = [module]
-    for whole in found:
-        found += [part for part in dict.fromkeys(whole.moving()) if part not in found]
-    return found
-
-
 def rebase(run: Interpreter, owner: Instance, node: PlaceVar) -> None:
     """Put a module, its parameters and its parts somewhere else from now on."""
     run.trail.place(owner, node)
@@ -125,7 +117,7 @@ def join_late(
 
 def gather(run: Interpreter, module: Instance) -> None:
     """Put what joined a module and its parts late where these are."""
-    for part in parts(module):
+    for part in module.tree():
         for attr in sorted(part.buffers & part.attrs.keys()):
             if part.node is not None and part.attrs[attr] in late(part):
                 run.trail.put(part.attrs, attr, _carried(part.attrs[attr], part.node))

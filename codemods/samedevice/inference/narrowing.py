@@ -11,7 +11,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
-from samedevice.inference import iteration, moving
+from samedevice.inference import iteration
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, External, Instance, Scope, Union
 from samedevice.inference.values import (
@@ -246,7 +246,7 @@ def _one_of_them(run: Interpreter, subject: ast.Name, asked: Value, scope: Scope
     old = holder.names[subject.id] if holder is not None else None
     if isinstance(old, Instance) and old.parent is not None and iteration.is_any_module(old):
         classes = asked.members() if isinstance(asked, Seq) else [asked]
-        parts = moving.parts(old.parent)
+        parts = old.parent.tree()
         known = [p for p in parts if p.cls and any(c in classes for c in p.cls.mro())]
         if 0 < len(known) <= _MOST_PARTS:
             _keep(run, subject, known[0] if len(known) == 1 else Union(list(known)), scope)

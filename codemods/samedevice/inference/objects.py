@@ -355,13 +355,11 @@ class Instance(Value):
         """Return the parts of a module that move when it does, not theirs."""
         return [*self.parts, *(held for held in self.held() if held.family == "module")]
 
-    def tree(self) -> set[Instance]:
-        """Return a module and all that moves when it does."""
-        found, open_ = {self}, [self]
-        while open_:
-            new = set(open_.pop().moving()) - found
-            found |= new
-            open_ += new
+    def tree(self) -> list[Instance]:
+        """Return a module and all that moves when it does, in the order in which it is kept."""
+        found = [self]
+        for whole in found:
+            found += [part for part in dict.fromkeys(whole.moving()) if part not in found]
         return found
 
     def wholes(self) -> list[Instance]:

@@ -61,8 +61,8 @@ class Programs:
         return test is not None and replaces(test)
 
     def spawns(self, path: str) -> bool:
-        """Tell whether a file has processes spawned rather than forked."""
-        return self.markers(path).spawns
+        """Tell whether the program of a file has processes spawned rather than forked."""
+        return any(self.markers(each).spawns for each in self.of(path))
 
     def all(self) -> set[frozenset[str]]:
         """Return the programs that these files make up."""

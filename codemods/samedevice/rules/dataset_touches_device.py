@@ -52,7 +52,7 @@ def find(solution: Solution) -> Iterator[Finding]:
         )  # fmt: skip
     done: set[ast.AST] = set()
     for group in solution.hosted_groups(TensorMoved):
-        if any(map(solution.programs.spawns, solution.programs.of(group.spot.path))):
+        if solution.programs.spawns(group.spot.path):
             continue  # workers that are spawned may use CUDA, and whoever says so knows it
         devices = [s.device for s in group.sites if s.workers or s.some]
         if not any(d and solution.place(d.node) is Place.CENTRAL for d in devices):

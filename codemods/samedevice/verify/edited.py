@@ -45,13 +45,13 @@ class Edited:
     @cached_property
     def elsewhere(self) -> list[ast.AST]:
         """The nodes that were there, and are a part of something else now: `f"cuda:{n}"` is `n`."""
-        return [
-            n
-            for nodes in self._differing[1]
-            for n in nodes
-            if n in self.kept
-            and self.kept.get(self.parents.get(n)) is not self.parents_before.get(self.kept[n])  # type: ignore[arg-type]
-        ]
+        found = []
+        for node in (n for nodes in self._differing[1] for n in nodes if n in self.kept):
+            around = self.parents.get(node)
+            before = self.kept.get(around) if around is not None else None
+            if before is not self.parents_before.get(self.kept[node]):
+                found.append(node)
+        return found
 
     @cached_property
     def gone(self) -> list[ast.AST]:
