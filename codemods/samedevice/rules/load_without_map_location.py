@@ -65,6 +65,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             name = _ON_HOST  # a module that is being built is there
         if not model and name is not None and _is_moved_in_parts(solution, group):
             name = _ON_HOST  # data that is larger than what the device needs at a time
+        if model and name is not None and _meets_others(solution, group):
+            name = _ON_HOST  # a model copies it from anywhere, and the rest goes on as it was
         brings = name is not None and _brings_something(solution, name, group.spot.path)
         if brings and _is_copied(solution, group):
             name = _ON_HOST  # a copy reads it from anywhere: no reason to bring a device here
@@ -172,6 +174,21 @@ def _is_moved_in_parts(solution: Solution, group: Group[Loaded]) -> bool:
         return False
     outer = solution.programs.parents(group.spot.path).get(group.spot.node)
     return not isinstance(outer, ast.Attribute)
+
+
+def _meets_others(solution: Solution, group: Group[Loaded]) -> bool:
+    """Tell whether some of what a model copies from meets, or is used in place of, something else
+    that nothing puts on the device."""
+    if any(solution.on_device(site.node) for site in group.sites):
+        return False
+    if not all(site.copied for site in group.sites if site.into_module):
+        return False
+    for root in (site.node.find() for site in group.sites if site.node is not None):
+        others = [meet.right if meet.left.find() is root else meet.left for meet in root.meets]
+        others += [target for target in root.flows_to if target.find().joins]
+        if any(not solution.on_device(other) for other in others):
+            return True
+    return False
 
 
 def _brings_something(solution: Solution, name: DeviceExpression, path: str) -> bool:
