@@ -193,8 +193,9 @@ def device_branch(run: Interpreter, node: ast.If, test: DeviceTest, scope: Scope
     other = node.orelse if test.positive else node.body
     names = set(scope.names)
     run.guarded += 1
+    decided, run.deciders = run.deciders, run.deciders | test.deciders
     ended = run.block(taken, scope)
-    run.guarded -= 1
+    run.guarded, run.deciders = run.guarded - 1, decided
     bound_there_only(names, other, scope)
     if test.asks and not test.of_value and scope.func is not None:
         answer = demands.answer(other)

@@ -56,7 +56,12 @@ def _boolean_operation(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Valu
             if type(value) is Const and value.value is False and not is_switch(part, value, scope):
                 return value  # the call declines it
         choice = len(flags) < len(values) or any(flag.choice for flag in flags)
-        return DeviceTest(flags[0].positive, asks=any(flag.asks for flag in flags), choice=choice)
+        asked = frozenset[object]().union(*(flag.deciders for flag in flags))
+        others = (p for p, v in zip(node.values, values, strict=True) if _decides(v))
+        return DeviceTest(
+            flags[0].positive, asks=any(flag.asks for flag in flags), choice=choice,
+            deciders=asked.union(others),
+        )  # fmt: skip
     if flags and all(isinstance(v, DeviceTest) or truth(v) is False for v in values):
         return flags[0]
     if isinstance(node.op, ast.Or):
@@ -112,13 +117,20 @@ def _named_and_or(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Value | N
     return device
 
 
+def _decides(value: Value) -> bool:
+    """Tell whether a part of a test about devices is no such test, and is not known to hold."""
+    return not isinstance(value, DeviceTest) and truth(value) is not True
+
+
 @evaluates(ast.UnaryOp)
 def _unary_operation(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value:
     value = run.eval(node.operand, scope)
     if isinstance(node.op, ast.Not):
         value = asking(value)
         if isinstance(value, DeviceTest):
-            return DeviceTest(not value.positive, asks=value.asks, choice=value.choice)
+            return DeviceTest(
+                not value.positive, asks=value.asks, choice=value.choice, deciders=value.deciders
+            )
         known = truth(value)
         return SCALAR if known is None else Const(not known)
     own = operators.unary(run, node.op, value, Location(scope.path, node), scope)
@@ -201,13 +213,16 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
         taking = ArmTaken(spot, None, scope, positive=test.positive, asks=asks, choice=test.choice)
         run.record(taking)
         run.guarded += 1
+        decided, run.deciders = run.deciders, run.deciders | test.deciders
         value = run.eval(taken, scope)
-        run.guarded -= 1
+        run.guarded, run.deciders = run.guarded - 1, decided
         if isinstance(value, External) and _OF_CUDA.fullmatch(value.name):
             return UNKNOWN  # it is called only where there is what it is for
         if isinstance(value, Const) and isinstance(value.value, bool):
             # `True if torch.cuda.is_available() else False`
-            return DeviceTest(value.value, asks=test.asks, choice=test.choice)
+            return DeviceTest(
+                value.value, asks=test.asks, choice=test.choice, deciders=test.deciders
+            )
         if isinstance(value, Const) and type(value.value) is int and _is_negative(other):
             return ChosenIndex(value.value, value.spot)
         if isinstance(value, Const) and isinstance(value.value, str):
