@@ -27,6 +27,7 @@ from samedevice.inference.values import (
     Value,
 )
 from samedevice.reading import syntax
+from samedevice.reading.wording import speaks_of_devices
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -153,7 +154,7 @@ def is_switch(test: ast.expr, value: Value, scope: Scope) -> bool:
         case ast.Attribute(value=ast.Name(id="self"), attr=attr):
             owner = scope.self_value
             own = isinstance(owner, Instance) and attr in owner.attrs
-            told = own and any(word in attr.lower() for word in ("cuda", "gpu", "device"))
+            told = own and speaks_of_devices(attr)
             return isinstance(value, Const) and not told  # the call that made it says what it is
     if isinstance(test, ast.Name) and isinstance(value, Const) and value.value is None:
         return _is_global(test.id, scope)  # what a call leaves out is no switch
@@ -178,21 +179,10 @@ def is_given(test: ast.expr, value: Value, scope: Scope) -> bool:
     return False
 
 
-def speaks_of_devices(test: ast.expr) -> bool:
-    """Tell whether a test asks a name that speaks of devices."""
-    return re.search(r"(?i)cuda|gpu|device", ast.unparse(test)) is not None
-
-
 def _is_wanted(test: ast.expr, value: Value, scope: Scope) -> bool:
     """Tell whether a call says that a function is to use the GPU: `x.cuda() if gpu else x`."""
-    return (
-        isinstance(test, ast.Name)
-        and isinstance(value, Const)
-        and value.value is True
-        and scope.func is not None
-        and test.id in syntax.parameters(scope.func.node)
-        and any(word in test.id.lower() for word in ("cuda", "gpu"))
-    )
+    said = isinstance(test, ast.Name) and is_given(test, value, scope)
+    return said and truth(value) is True and speaks_of_devices(test)
 
 
 def _is_global(name: str, scope: Scope) -> bool:
