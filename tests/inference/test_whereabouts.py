@@ -27,8 +27,7 @@ def places(text: str, code: str) -> set[Place]:
     for node in ast.walk(project.tree("main.py") or ast.Module([], [])):
         if isinstance(node, ast.expr) and ast.unparse(node) == code:
             for value in known._tracer.seen.get(node, ()):
-                at = known.places(node, value)
-                found.update(known.paths(value) if at == [known.place(value)] else at)
+                found.update(known.possible(node, value))
     return found
 
 
@@ -196,3 +195,48 @@ print(given, x.sum(), y, z)
     for code in ("given", "x.sum()", "y", "torch.ones(1, 3, device=where)"):
         assert places(text, code) == {expected}, code
     assert places(text, "z") == {Place.CENTRAL}
+
+
+OPTIONS = """\
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--cuda", action="store_true")
+parser.add_argument("--on-host", action="store_true")
+args = parser.parse_args()
+x, y = torch.ones(3), torch.ones(3)
+if args.cuda:
+    x = x.cuda()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "x", "y"),
+    [
+        ("if args.cuda:\n    y = y.cuda()\nprint(x + 1, y + 1)", False, False),
+        ("if not args.cuda:\n    pass\nelse:\n    y = y.cuda()\nprint(x + 1, y + 1)", False, False),
+        ("if args.cuda and not args.on_host:\n    y = y.cuda()\nprint(x + 1, y + 1)", False, True),
+        ("y = y.cuda()\nprint(x + 1, y + 1)", True, False),
+    ],
+)
+def test_what_one_option_puts_on_the_device_is_perhaps_not_there_when_another_does(
+    body: str, x: bool, y: bool
+) -> None:
+    text = f"{HEAD}{OPTIONS}{body}\n"
+    assert (Place.HOST in places(text, "x + 1"), Place.HOST in places(text, "y + 1")) == (x, y)
+    assert Place.CENTRAL in places(text, "x + 1") & places(text, "y + 1")
+
+
+def test_the_order_of_methods_that_nobody_is_seen_to_call_is_not_known() -> None:
+    text = f"""\
+{HEAD}class Agent:
+    def __init__(self):
+        self.net = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.net(x)
+
+    def cuda(self):
+        self.net.cuda()
+"""
+    assert places(text, "nn.Linear(3, 3)") == {Place.HOST}
+    assert places(text, "self.net") == {Place.HOST, Place.CENTRAL}  # where it is built, and behind

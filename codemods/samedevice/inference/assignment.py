@@ -242,6 +242,9 @@ def module_attribute(
         if value.parent is not owner and "*" in attr:
             # It computes with the others from now on.
             run.graph.meet(owner.node, spot, value.node, spot, spot, run.function())
+    elif isinstance(value, Union):
+        for child in contents.modules_in(value):
+            join_in(run, owner, child)
     elif isinstance(value, Tensor) and value.parameter and moving.comes_late(run, owner, value):
         return moving.join_late(run, owner, attr, value, spot)
     elif isinstance(value, Tensor) and (value.parameter or value.lent):

@@ -26,6 +26,7 @@ from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, Func, Scope
 from samedevice.inference.values import Const, Device, DeviceTest, FunctionNode, Value
 from samedevice.reading import syntax
+from samedevice.reading.wording import speaks_of_devices
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -138,7 +139,7 @@ def _given(run: Interpreter, node: ast.If, known: bool, scope: Scope) -> bool:
     taken = run.trail.leave(scope, fork)
     if not ended:
         scope.names = taken.names
-        if other is None or conditions.speaks_of_devices(node.test):
+        if other is None or speaks_of_devices(node.test):
             run.trail.merge((taken,))
         else:
             run.trail.merge((taken, other))
@@ -193,8 +194,9 @@ def device_branch(run: Interpreter, node: ast.If, test: DeviceTest, scope: Scope
     other = node.orelse if test.positive else node.body
     names = set(scope.names)
     run.guarded += 1
+    decided, run.deciders = run.deciders, run.deciders | test.deciders
     ended = run.block(taken, scope)
-    run.guarded -= 1
+    run.guarded, run.deciders = run.guarded - 1, decided
     bound_there_only(names, other, scope)
     if test.asks and not test.of_value and scope.func is not None:
         answer = demands.answer(other)

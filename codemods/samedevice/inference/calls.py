@@ -470,6 +470,13 @@ def _is_at_work(run: Interpreter, module: Instance, since: int) -> bool:
 
 
 def _computed(node: PlaceVar) -> bool:
-    """Tell whether something was computed with a value, under a name that it may go by, too."""
+    """Tell whether something was computed with a value, under a name that it may go by, too.
+
+    What meets what is in the same place is a module's own: a part takes another one's parameters.
+    """
     root = node.find()
-    return bool(root.meets) or any(other.find().meets for other in root.flows_to)
+    return any(
+        meet.left.find() is not root or meet.right.find() is not root
+        for each in (root, *root.flows_to)
+        for meet in each.find().meets
+    )

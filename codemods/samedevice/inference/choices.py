@@ -26,6 +26,7 @@ from samedevice.inference.values import (
     Value,
 )
 from samedevice.reading import syntax
+from samedevice.reading.wording import speaks_of_devices
 
 #: Calls in each other from a script's own code to what says which GPUs it sees.
 _CALLERS = 6
@@ -53,16 +54,16 @@ def switch(target: ast.expr, value: Value) -> Value:
 
 def chosen_unknown(run: Interpreter, node: ast.If, scope: Scope) -> bool:
     """Note a branch that moves values after a test about devices of which nothing else is known."""
-    if not speaks(run.project.sources[scope.path].lines(node.test)):
+    if not speaks_of_devices(run.project.sources[scope.path].lines(node.test)):
         return False
-    if not speaks(ast.unparse(node.test)):
+    if not speaks_of_devices(node.test):
         return False
     if moves(node.orelse):
         return False
     if not moves(node.body):
         # What is brought to a device that is chosen elsewhere is there where it meets another.
         return not node.orelse and _brings(node.body)
-    of_values = not speaks(_ASKED_OF_VALUES.sub("", ast.unparse(node.test)))
+    of_values = not speaks_of_devices(_ASKED_OF_VALUES.sub("", ast.unparse(node.test)))
     if not (of_values or run.symbolic and isinstance(scope.self_value, Instance)):
         run.offers.append(Location(scope.path, node))  # a class that nobody uses offers nothing
     run.record(BranchTaken(Location(scope.path, node), None, scope, positive=None))
@@ -392,12 +393,6 @@ def words(run: Interpreter, path: str) -> set[str]:
     return known
 
 
-def speaks(code: str) -> bool:
-    """Tell whether a test may be about devices."""
-    code = code.lower()
-    return "cuda" in code or "gpu" in code or "device" in code
-
-
 def moves(body: list[ast.stmt]) -> bool:
     """Tell whether statements move something to a GPU."""
     return any(
@@ -432,7 +427,7 @@ def _is_brought(target: ast.expr, value: ast.expr) -> bool:
             func=ast.Attribute(value=held, attr="to"),
             args=[ast.Name() | ast.Attribute() as device, *_],
         ):
-            return ast.unparse(target) == ast.unparse(held) and speaks(ast.unparse(device))
+            return ast.unparse(target) == ast.unparse(held) and speaks_of_devices(device)
     return False
 
 

@@ -27,6 +27,7 @@ from samedevice.inference.values import (
     Value,
 )
 from samedevice.reading import syntax
+from samedevice.reading.wording import speaks_of_devices
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -56,7 +57,12 @@ def _boolean_operation(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Valu
             if type(value) is Const and value.value is False and not is_switch(part, value, scope):
                 return value  # the call declines it
         choice = len(flags) < len(values) or any(flag.choice for flag in flags)
-        return DeviceTest(flags[0].positive, asks=any(flag.asks for flag in flags), choice=choice)
+        asked = frozenset[object]().union(*(flag.deciders for flag in flags))
+        others = (p for p, v in zip(node.values, values, strict=True) if _decides(v))
+        return DeviceTest(
+            flags[0].positive, asks=any(flag.asks for flag in flags), choice=choice,
+            deciders=asked.union(others),
+        )  # fmt: skip
     if flags and all(isinstance(v, DeviceTest) or truth(v) is False for v in values):
         return flags[0]
     if isinstance(node.op, ast.Or):
@@ -112,13 +118,20 @@ def _named_and_or(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Value | N
     return device
 
 
+def _decides(value: Value) -> bool:
+    """Tell whether a part of a test about devices is no such test, and is not known to hold."""
+    return not isinstance(value, DeviceTest) and truth(value) is not True
+
+
 @evaluates(ast.UnaryOp)
 def _unary_operation(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value:
     value = run.eval(node.operand, scope)
     if isinstance(node.op, ast.Not):
         value = asking(value)
         if isinstance(value, DeviceTest):
-            return DeviceTest(not value.positive, asks=value.asks, choice=value.choice)
+            return DeviceTest(
+                not value.positive, asks=value.asks, choice=value.choice, deciders=value.deciders
+            )
         known = truth(value)
         return SCALAR if known is None else Const(not known)
     own = operators.unary(run, node.op, value, Location(scope.path, node), scope)
@@ -141,7 +154,7 @@ def is_switch(test: ast.expr, value: Value, scope: Scope) -> bool:
         case ast.Attribute(value=ast.Name(id="self"), attr=attr):
             owner = scope.self_value
             own = isinstance(owner, Instance) and attr in owner.attrs
-            told = own and any(word in attr.lower() for word in ("cuda", "gpu", "device"))
+            told = own and speaks_of_devices(attr)
             return isinstance(value, Const) and not told  # the call that made it says what it is
     if isinstance(test, ast.Name) and isinstance(value, Const) and value.value is None:
         return _is_global(test.id, scope)  # what a call leaves out is no switch
@@ -166,21 +179,10 @@ def is_given(test: ast.expr, value: Value, scope: Scope) -> bool:
     return False
 
 
-def speaks_of_devices(test: ast.expr) -> bool:
-    """Tell whether a test asks a name that speaks of devices."""
-    return re.search(r"(?i)cuda|gpu|device", ast.unparse(test)) is not None
-
-
 def _is_wanted(test: ast.expr, value: Value, scope: Scope) -> bool:
     """Tell whether a call says that a function is to use the GPU: `x.cuda() if gpu else x`."""
-    return (
-        isinstance(test, ast.Name)
-        and isinstance(value, Const)
-        and value.value is True
-        and scope.func is not None
-        and test.id in syntax.parameters(scope.func.node)
-        and any(word in test.id.lower() for word in ("cuda", "gpu"))
-    )
+    said = isinstance(test, ast.Name) and is_given(test, value, scope)
+    return said and truth(value) is True and speaks_of_devices(test)
 
 
 def _is_global(name: str, scope: Scope) -> bool:
@@ -201,13 +203,16 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
         taking = ArmTaken(spot, None, scope, positive=test.positive, asks=asks, choice=test.choice)
         run.record(taking)
         run.guarded += 1
+        decided, run.deciders = run.deciders, run.deciders | test.deciders
         value = run.eval(taken, scope)
-        run.guarded -= 1
+        run.guarded, run.deciders = run.guarded - 1, decided
         if isinstance(value, External) and _OF_CUDA.fullmatch(value.name):
             return UNKNOWN  # it is called only where there is what it is for
         if isinstance(value, Const) and isinstance(value.value, bool):
             # `True if torch.cuda.is_available() else False`
-            return DeviceTest(value.value, asks=test.asks, choice=test.choice)
+            return DeviceTest(
+                value.value, asks=test.asks, choice=test.choice, deciders=test.deciders
+            )
         if isinstance(value, Const) and type(value.value) is int and _is_negative(other):
             return ChosenIndex(value.value, value.spot)
         if isinstance(value, Const) and isinstance(value.value, str):

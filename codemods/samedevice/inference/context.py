@@ -115,6 +115,8 @@ class Context:
     process: Location | None = field(default=None, init=False)
     in_constructor: int = field(default=0, init=False)
     guarded: int = field(default=0, init=False)
+    #: What has to be chosen for this code to run on the accelerator.
+    deciders: frozenset[object] = field(default=frozenset(), init=False)
     #: What functions answer that ask for an accelerator where there is none: True or False.
     answers_without: dict[FunctionNode, bool] = field(default_factory=dict, init=False)
     #: What runs only shows how a module works.

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
-from samedevice.inference import asked, uncalled, unexplained
+from samedevice.inference import place_tests, uncalled, unexplained
 from samedevice.inference.events import Placing
 from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance, Method, Partial, Scope
@@ -128,7 +128,7 @@ def undecided(solution: Solution) -> Iterator[SiteGroup]:
         ):
             yield met
     yield from (group for group in uncalled.met(solution) if not left_to_callers(solution, group))
-    yield from asked.undecided(solution)
+    yield from place_tests.undecided(solution)
 
 
 def _prepared(solution: Solution) -> set[str]:

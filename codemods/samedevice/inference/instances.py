@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
@@ -223,11 +222,10 @@ def is_moved_by_library(klass: Class) -> bool:
     )
 
 
-def are_of_moved(sites: Iterable[Site]) -> bool:
-    """Tell whether methods of modules that a library moves have some places."""
-    functions = [site.scope.function() for site in sites]
-    owners = [None if func is None else func.cls for func in functions]
-    return all(owner is not None and is_moved_by_library(owner) for owner in owners)
+def method_of_moved(site: Site) -> Func | None:
+    """Return the method that some code is in, of a module that a library moves by itself."""
+    func = site.scope.function()
+    return func if func is not None and func.cls and is_moved_by_library(func.cls) else None
 
 
 def new_object(

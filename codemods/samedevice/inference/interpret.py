@@ -279,6 +279,7 @@ class Interpreter(Context):
         scope.names["__file__"] = SCALAR
         state = self.stack, self.in_worker, self.in_constructor, self.guarded, self.shown
         self.stack, self.in_worker, self.in_constructor, self.guarded = [], 0, 0, 0
+        decided, self.deciders = self.deciders, frozenset()
         self.shown = demonstrations.is_toy(self.project, path)
         importer = self.unit
         self.enter((path, ""))
@@ -291,6 +292,7 @@ class Interpreter(Context):
         self.running.pop()
         self.enter(importer)
         self.stack, self.in_worker, self.in_constructor, self.guarded, self.shown = state
+        self.deciders = decided
         return scope
 
     def tell_default(self) -> None:
@@ -353,6 +355,7 @@ class Interpreter(Context):
         """Record what happens to a value, and under which circumstances."""
         event.in_constructor, event.in_worker = self.in_constructor > 0, self.in_worker > 0
         event.callers_unknown, event.under_device_test = self.symbolic > 0, self.guarded > 0
+        event.deciders = self.deciders
         event.path, event.shown, event.aside = self.path, self.shown, self.graph.aside
         event.order = len(self.sites)
         self.sites.append(event)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import calls, classes
 from samedevice.inference.events import Drawn
-from samedevice.inference.nodes import Location
+from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Class, Func, Instance, Scope, Union
 from samedevice.inference.values import (
     ARRAY,
@@ -71,6 +71,7 @@ def _of_instance(run: Interpreter, value: Instance, spot: Location, scope: Scope
         case Instance(family="hostobject" | "plot"):
             return value
         case Instance(family="module"):
+            keep_up(run, value)
             first = next((v for v in value.attrs.values() if _is_object(v)), None)
             if first is None:
                 return member_of(value, spot)
@@ -126,11 +127,17 @@ def any_module(owner: Instance, spot: Location) -> Instance:
 
 def keep_up(run: Interpreter, part: Instance) -> None:
     """Put what stands for any part where its whole is by now, if nothing has moved it by itself."""
+    node = kept_up(part)
+    if node is not None and node is not part.node:
+        run.trail.place(part, node)
+
+
+def kept_up(part: Instance) -> PlaceVar | None:
+    """Return where a module is by now: what stands for any part of another one is where that is."""
     whole = next((each for each in part.wholes() if not is_any_module(each)), part)
-    if whole.node is None or whole.node is part.node:
-        return
-    if not set(part.moves) - set(whole.moves):
-        run.trail.place(part, whole.node)
+    if whole.node is None or set(part.moves) - set(whole.moves):
+        return part.node
+    return whole.node
 
 
 def is_any_module(module: Instance) -> bool:

@@ -19,6 +19,7 @@ from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Scope
 from samedevice.inference.values import Const, Dict, Seq
 from samedevice.reading import syntax
+from samedevice.reading.wording import speaks_of_devices
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -91,7 +92,7 @@ def _cuda_arm(node: Deciding) -> bool | None:
         given = "cpu" in ast.unparse(node) or ways.decides(node)
     else:
         named = [_asks(node.body), _asks(node.orelse)]
-        given = choices.speaks(ast.unparse(node.test)) or _only_gives(node)
+        given = speaks_of_devices(node.test) or _only_gives(node)
     return named[0] if given and named[0] != named[1] else None
 
 

@@ -33,6 +33,8 @@ class Site:
     callers_unknown: bool = False
     #: It runs only where a test found an accelerator.
     under_device_test: bool = False
+    #: What has to be chosen for that: options, and tests beside them.
+    deciders: frozenset[object] = frozenset()
     #: It only shows how a module works.
     shown: bool = False
     #: The test that it is in.

@@ -161,7 +161,8 @@ class Solution(Answers):
         """Tell whether others decide what is there: a library that moves modules moves no plain
         tensor of one, and none that its methods make."""
         plain, path = isinstance(group.first, PlainTensor), group.spot.path
-        plain |= isinstance(group.first, Creation) and instances.are_of_moved(group.sites)
+        of_moved = all(instances.method_of_moved(site) is not None for site in group.sites)
+        plain |= isinstance(group.first, Creation) and of_moved
         return self.policy.managed(path) and not (plain and self.programs.moves_modules(path))
 
     def groups_at(self, event: type[_Event], node: ast.AST) -> Sequence[Group[_Event]]:

@@ -99,6 +99,7 @@ class Trace:
         self.place = self._where.place
         self.places = self._where.places
         self.paths = self._where.paths
+        self.possible = self._where.possible
         self._chains: dict[Value, tuple[Event, ...]] = {}
 
     def lives(self, path: str) -> list[Life]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
+from samedevice.inference import iteration
 from samedevice.inference.dispatch import EVALUATORS
 from samedevice.inference.environment import State
 from samedevice.inference.focus import PartialAnalysis
@@ -76,13 +77,31 @@ class Tracer(Interpreter):
         for option in value.options if isinstance(value, Union) else (value,):
             if isinstance(option, Instance) or isinstance(option, Tensor) and option.lent:
                 nodes = self.then.setdefault((node, option), [])
-                nodes += [one for one in _nodes(option) if one not in nodes]
+                if self._has_time(option):
+                    nodes += [one for one in _nodes(option) if one not in nodes]
             if isinstance(option, Instance) and not option.moves:
                 if any(one.spread for one in option.wholes()):
                     self.adrift.add((node, option))
         known = self.seen.setdefault(node, [])
         if len(known) < MOST and all(value is not other for other in known):
             known.append(value)
+
+    def _has_time(self, value: Value) -> bool:
+        """Tell whether it is known when a module is where it is by now.
+
+        Nobody is seen to call what is evaluated with symbols: before or after the others that move
+        what its object has. Only what it builds or moves by itself is in order.
+        """
+        if not self.symbolic or self.in_constructor or not isinstance(value, Instance):
+            return True
+        made = [value.site.spot] if value.site is not None else []
+        spots = [*made, *(spot for whole in value.wholes() for spot in whole.moves[-1:])]
+        return not spots or any(
+            _holds(function, spot.node)
+            for spot in spots
+            for function in self.stack
+            if function in self.scopes and self.scopes[function].path == spot.path
+        )
 
     def born(self, value: Value, spot: Location | None, parts: Iterable[Value]) -> None:
         """Keep what a value was first made from."""
@@ -169,6 +188,12 @@ class Tracer(Interpreter):
                 self.born(value, Location(scope.path, argument), ())
 
 
+def _holds(function: ast.AST, node: ast.AST) -> bool:
+    """Tell whether code is within a function of its file."""
+    first, last = getattr(function, "lineno", 0), getattr(function, "end_lineno", 0)
+    return first <= getattr(node, "lineno", -1) <= last
+
+
 def _nodes(value: Instance | Tensor) -> list[PlaceVar]:
     """Return where a value is by now: of a module whose parts moved by themselves, where these are.
 
@@ -178,16 +203,17 @@ def _nodes(value: Instance | Tensor) -> list[PlaceVar]:
         return []
     if not isinstance(value, Instance) or value.family != "module":
         return [value.node]
+    here = iteration.kept_up(value) or value.node
     parts = [
         part.node
         for part in value.held()
         if part.family == "module" and part.stateful and part.node is not None
     ]
     own = any(isinstance(held, Tensor) and value.holds(held) for held in value.attrs.values())
-    roots = {part.find() for part in parts} - {value.node.find()}
+    roots = {part.find() for part in parts} - {here.find()}
     if not roots:
-        return [value.node]
-    return [*parts, value.node] if own else parts
+        return [here]
+    return [*parts, here] if own else parts
 
 
 def members(value: Value) -> list[Value]:

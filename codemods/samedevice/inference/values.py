@@ -142,15 +142,20 @@ class DeviceTest(Value):
 
     `of_value`: it only says where some tensor is. `decides`: the device that is to be defined by
     it. `asks`: whether there is an accelerator is part of the question. `choice`: what the user
-    chose on the command line is.
+    chose on the command line is. `deciders`: what is asked beside the machine, options and other
+    tests, which are the same objects in each test that asks them.
     """
 
-    __slots__ = ("asks", "choice", "decides", "of_value", "positive")
+    __slots__ = ("asks", "choice", "deciders", "decides", "of_value", "positive")
 
-    def __init__(self, positive: bool = True, *, asks: bool = True, choice: bool = False) -> None:
+    def __init__(
+        self, positive: bool = True, *, asks: bool = True, choice: bool = False,
+        deciders: frozenset[object] = frozenset(),
+    ) -> None:  # fmt: skip
         self.positive = positive
         self.asks = asks
         self.choice = choice
+        self.deciders = deciders or (frozenset((self,)) if choice else deciders)
         self.of_value = False
         self.decides: Device | None = None
 

@@ -13,6 +13,7 @@ from samedevice.inference import choices, demands
 from samedevice.inference.events import ArmTaken, BranchTaken, ModuleMoved, TensorMoved
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.reading import syntax
+from samedevice.reading.wording import speaks_of_devices
 
 if TYPE_CHECKING:
     from samedevice.inference.solution import Solution
@@ -134,9 +135,9 @@ def _moves_anyway(body: list[ast.stmt]) -> bool:
     while queue:
         node = queue.pop()
         match node:
-            case ast.If(test=test) | ast.IfExp(test=test) if choices.speaks(ast.unparse(test)):
+            case ast.If(test=test) | ast.IfExp(test=test) if speaks_of_devices(test):
                 continue
-            case ast.BoolOp(op=ast.And(), values=[test, *_]) if choices.speaks(ast.unparse(test)):
+            case ast.BoolOp(op=ast.And(), values=[test, *_]) if speaks_of_devices(test):
                 continue
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
                 continue

@@ -49,6 +49,53 @@ class Whereabouts:
         found += [self.place(value)] * (len(before) < len(nodes) or not nodes)
         return found
 
+    def possible(self, node: ast.AST, value: Value) -> list[Place]:
+        """Return where a value may be when an expression gives it: on each path that joins in it,
+        and whatever is chosen of several things on which the device depends."""
+        found = self.places(node, value)
+        if found == [self.place(value)]:
+            found = self.paths(value)
+        if Place.CENTRAL in found and Place.HOST not in found and self._is_rather_chosen(value):
+            found.append(Place.HOST)
+        return found
+
+    def _is_rather_chosen(self, value: Value) -> bool:
+        """Tell whether a value is on the device only if something is chosen on which not all of
+        what the program puts there depends: an option beside another one, or beside none."""
+        if all(each == self._deciders[0] for each in self._deciders):
+            return False
+        open_, done = [value], {value}
+        while open_ and len(done) < _STEPS:
+            at = open_.pop()
+            if any(not each.issuperset(own) for own in self._chosen(at) for each in self._deciders):
+                return True
+            new = [source for source in self.sources(at) if source not in done]
+            done.update(new)
+            open_ += new
+        return False
+
+    def _chosen(self, value: Value) -> Iterator[frozenset[object]]:
+        """Yield what had to be chosen for a value to be put where it is."""
+        sites = [self.site(value)]
+        if isinstance(value, Instance):
+            moves = (spot for whole in value.wholes() for spot in whole.moves[-1:])
+            sites = [self._sites.get(spot.node) for spot in moves]
+        yield from (site.deciders for site in sites if isinstance(site, (Placing, GivenDevice)))
+
+    @cached_property
+    def _deciders(self) -> list[frozenset[object]]:
+        """What has to be chosen for each of the places that put something on the device."""
+        found: list[frozenset[object]] = []
+        for site in self._tracer.sites:
+            device: Value | None = None
+            if isinstance(site, Placing):
+                device = site.device
+            elif isinstance(site, GivenDevice):
+                device = site.device[0]
+            if isinstance(device, Device) and self.place(device) is Place.CENTRAL:
+                found.append(site.deciders)
+        return found
+
     def _of_parameter(self, value: Value, root: PlaceVar) -> Place | None:
         """Return where a parameter was made that a value is taken from before its module moves."""
         if root.cause is not Cause.UNMOVED or not isinstance(value, Tensor):

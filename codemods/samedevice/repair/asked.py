@@ -7,7 +7,6 @@ module, a batch and a file that is loaded follow nothing.
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +16,7 @@ from samedevice.inference.objects import External, Instance, Scope
 from samedevice.inference.sites import Site, SiteGroup
 from samedevice.inference.values import Device, Doubt, Tensor, Value
 from samedevice.reading import syntax
+from samedevice.reading.wording import speaks_of_devices
 
 if TYPE_CHECKING:
     from samedevice.repair.devices import DeviceNames
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 #: What tells of a tensor how it is, and is no part of it.
 _DESCRIBING = frozenset(("device", "dim", "dtype", "ndim", "numel", "shape", "size"))
 _MOVING = frozenset(("cpu", "cuda", "to", "type"))
-_SPEAKS = re.compile(r"device|cuda|gpu")
 
 
 @dataclass
@@ -222,5 +221,5 @@ def _puts_on_device(call: ast.Call) -> bool:
         case ast.Call(func=ast.Attribute(attr="cuda")):
             return True
         case ast.Call(func=ast.Attribute(attr="to" | "type"), args=[where, *_]):
-            return _SPEAKS.search(ast.unparse(where)) is not None
+            return speaks_of_devices(where)
     return False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.finding import DeviceExpression, Edit
 from samedevice.inference.events import Creation, Operand, is_bare
-from samedevice.inference.instances import is_moved_by_library
+from samedevice.inference.instances import method_of_moved
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Func, Instance
 from samedevice.inference.sites import Site
@@ -39,11 +39,10 @@ def moved_by_library(asked: Asked) -> DeviceExpression | None:
 
 
 def _moved_by_library(site: Site) -> Func | None:
-    """Return the method that some code is in, of a module that a library moves."""
-    func = site.scope.function()
-    if func is None or func.cls is None or func.static or isinstance(func.node, ast.Lambda):
-        return None
-    return func if is_moved_by_library(func.cls) else None
+    """Return the method that some code is in, of a module that a library moves: it has that."""
+    method = method_of_moved(site)
+    bound = method is not None and not method.static and not isinstance(method.node, ast.Lambda)
+    return method if bound else None
 
 
 def while_built(asked: Asked) -> DeviceExpression | None:

@@ -9,7 +9,7 @@ from samedevice.finding import DeviceExpression, Edit, Fix, Import
 from samedevice.inference import Solution
 from samedevice.inference.nodes import Location
 from samedevice.reading import syntax
-from samedevice.repair import device_names, handing
+from samedevice.repair import device_names, seen_calls
 from samedevice.rules._build import edit, fix
 
 #: Decorators that ask nothing of the signature; others may make a command line or a type of it.
@@ -43,19 +43,19 @@ def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix
     policy = solution.policy
     chosen = policy.has_device(spot.path) or policy.managed(spot.path)
     if _only_a_device(function, parameter.arg):
-        followed = handing.followed(names, function)
+        followed = seen_calls.followed(names, function)
         if followed:
             return fix(none, *_asking(solution, spot, function, parameter.arg, followed)), ""
         there = names.resolvers.existing(spot.path, solution.programs.of(spot.path))
         if chosen or there is not None:
-            said = handing.said(names, function, spot.path, parameter.arg)
+            said = seen_calls.said(names, function, spot.path, parameter.arg)
             if there is not None and there.code.partition(".")[0] == parameter.arg:
                 there = None  # the parameter hides it
             if there is not None and "." in there.code and not there.imports:
                 # A module that is imported above has it by then.
                 if all(each.get("value") == there.code for each in said):
                     return fix(there, edit(solution, spot, "replace", code=there.code)), ""
-            if said and handing.are_all(names, function):
+            if said and seen_calls.are_all(names, function):
                 return Fix(tuple(said)), ""
             if said or there is not None:
                 # Others may call it, too, and None is no device.
@@ -80,7 +80,7 @@ def is_unused(solution: Solution, spot: Location) -> bool:
         return False
     parameter = _of(function.args, spot.node)
     names = device_names(solution)
-    return parameter is not None and handing.is_always_given(names, function, parameter.arg)
+    return parameter is not None and seen_calls.is_always_given(names, function, parameter.arg)
 
 
 def _of(spec: ast.arguments, default: ast.AST) -> ast.arg | None:

@@ -12,6 +12,7 @@ from samedevice.inference.events import Loaded, Placing
 from samedevice.inference.nodes import Location
 from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
+from samedevice.reading.wording import speaks_of_devices
 from samedevice.repair import device_names
 from samedevice.rules._build import edit, with_comment
 from samedevice.torchfacts import accelerator_names
@@ -167,7 +168,7 @@ def is_idle(solution: Solution, spot: Location) -> bool:
     for node in syntax.statements(solution.programs.tree(spot.path)):
         branch = parents.get(node)
         if isinstance(node, ast.Assign) and isinstance(branch, ast.If):
-            if any(word in ast.unparse(branch.test).lower() for word in ("cuda", "gpu", "device")):
+            if speaks_of_devices(branch.test):
                 if any(_is_none(value) for name, value in _given(node) if name == code):
                     return True
     return False

@@ -7,17 +7,14 @@ as a name, an attribute or what a function returns says which class it is.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from samedevice.inference.probes import is_probe
-from samedevice.inference.programs import Programs, is_main
+from samedevice.inference.programs import Programs
 from samedevice.reading import syntax
 from samedevice.verify.constants import Constants
+from samedevice.verify.in_order import certain, evaluated
 
-#: Statements whose blocks run, as far as can be told; others may be left out by a test.
-_RUNS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 #: What runs when an object is made, and when one is called.
@@ -30,8 +27,6 @@ _ITSELF = frozenset(
 )
 #: How many names are looked through on the way to one definition.
 _STEPS = 12
-#: Who leaves early by such a test may do so on every machine without CUDA, or with one process.
-_DECIDES = re.compile(r"cuda|gpu|mps|cpu|device|accelerator|dist|backend|world|rank", re.IGNORECASE)
 
 Line = tuple[str, int]
 #: What each name is given in some code, None for what is not told.
@@ -135,7 +130,7 @@ class Course:
         self, body: Sequence[ast.stmt], code: Code, lines: list[Line], called: list[Code]
     ) -> None:
         """Add the lines of some statements that certainly run, and what they call or import."""
-        for head in _certain(body, code.is_script, lambda test: self._decided(test, code)):
+        for head in certain(body, code.is_script, lambda test: self._decided(test, code)):
             if isinstance(head, ast.If):  # either of its blocks runs
                 arms: list[list[Code]] = [[], []]
                 for arm, block in zip(arms, (head.body, head.orelse), strict=True):
@@ -154,7 +149,7 @@ class Course:
             called += self._imported(code.path, head)
             if isinstance(head, ast.withitem) and (cls := self._class_of(head.context_expr, code)):
                 called += filter(None, (self.method(cls, name) for name in _MANAGES))
-            for node in _evaluated(head):
+            for node in evaluated(head):
                 if isinstance(node, ast.Call):
                     found = self._called(node, code)
                     called += found
@@ -362,90 +357,6 @@ class Course:
                         found.setdefault(alias.asname or alias.name.partition(".")[0], node)
             self._names[path] = found
         return self._names[path]
-
-
-def _certain(
-    body: Sequence[ast.stmt], is_script: bool, decided: Callable[[ast.expr], bool | None]
-) -> Iterator[ast.AST]:
-    """Yield the statements that run for certain; of compound ones what their head evaluates.
-
-    An `if` that may come out in two ways follows its test, for what both of its blocks do; a `try`
-    follows what it tries, if that imports something.
-    """
-    for node in body:
-        if isinstance(node, (_FUNCTION, ast.ClassDef)):
-            continue
-        if isinstance(node, ast.If) and is_main(node):
-            if is_script:
-                yield from _certain(node.body, is_script, decided)
-        elif isinstance(node, ast.If):
-            yield node.test
-            chosen = decided(node.test)
-            if chosen is not None:
-                block = node.body if chosen else node.orelse
-                yield from _certain(block, is_script, decided)
-                if any(isinstance(each, ast.Return) or _may_leave(each) for each in block):
-                    return
-                continue
-            if node.orelse:
-                yield node
-        elif isinstance(node, ast.Try):
-            if not is_probe(node):  # but what may be missing: that is handled
-                tried = [each for each in node.body if not (node.handlers and _imports(each))]
-                yield from _certain(tried, is_script, decided)
-                if len(tried) < len(node.body):
-                    yield node
-            yield from _certain(node.finalbody, is_script, decided)
-        elif isinstance(node, _RUNS):
-            yield from (each for each in ast.iter_child_nodes(node) if _is_head(each))
-            yield from _certain(node.body, is_script, decided)
-        else:
-            yield node
-        if _may_leave(node):
-            return  # what comes after it is not certain
-
-
-def _may_leave(node: ast.stmt) -> bool:
-    """Tell whether a function may end well within a compound statement: by a `return`.
-
-    Where a test decides that is neither about devices nor about processes, the function's work is
-    what comes after it (`if args.dry_run: return`).
-    """
-    if not isinstance(node, (ast.If, ast.Try, *_RUNS)):
-        return False
-    queue: list[ast.AST] = [node]
-    while queue:
-        part = queue.pop()
-        if isinstance(part, ast.Return):
-            return True
-        if isinstance(part, ast.If) and not part.orelse:
-            if _DECIDES.search(ast.unparse(part.test)) is None:
-                continue
-        if not isinstance(part, (*_FUNCTION, ast.ClassDef, ast.expr)):
-            queue += ast.iter_child_nodes(part)
-    return False
-
-
-def _imports(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Import | ast.ImportFrom)
-
-
-def _is_head(node: ast.AST) -> bool:
-    return isinstance(node, ast.expr | ast.withitem)
-
-
-def _evaluated(head: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is certainly evaluated in a statement: no arm of a condition, no function."""
-    queue = [head]
-    while queue:
-        node = queue.pop()
-        yield node
-        if isinstance(node, ast.IfExp):
-            queue.append(node.test)
-        elif isinstance(node, ast.BoolOp):
-            queue.append(node.values[0])
-        elif not isinstance(node, ast.Lambda):
-            queue += ast.iter_child_nodes(node)
 
 
 def _gives_itself(call: ast.Call) -> bool:

@@ -90,9 +90,7 @@ def _places(
         for option in value.options:
             yield from _places(known, node, option, kind)
     elif isinstance(value, kind) and value.node is not None:
-        places = known.places(node, value)
-        if places == [known.place(value)]:
-            places = known.paths(value)
+        places = known.possible(node, value)
         if (node, value) in known._tracer.adrift:
             places.append(Place.CENTRAL)  # if there is one accelerator, as there is here
         for place in places:

@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from samedevice.inference import choices
 from samedevice.inference.models import Call, methods, model
 from samedevice.inference.objects import Instance
 from samedevice.inference.values import (
@@ -29,6 +28,7 @@ from samedevice.inference.values import (
     Value,
 )
 from samedevice.reading.settings import LONGEST, SettingsFile
+from samedevice.reading.wording import speaks_of_devices
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -122,7 +122,7 @@ def _of_files(run: Interpreter, call: Call, kind: str) -> Value:
 
 
 def _read(text: str, kind: str, file: SettingsFile | None) -> Value:
-    if len(text) > LONGEST or not choices.speaks(text):
+    if len(text) > LONGEST or not speaks_of_devices(text):
         return UNKNOWN
     try:
         return _value(_READERS[kind](text), "", file)
@@ -186,7 +186,7 @@ def _value(value: Any, key: str, file: SettingsFile | None) -> Value:
         return Seq("list", [_value(each, key, file) for each in value])
     if isinstance(value, str) and DEVICE.fullmatch(value):
         return _said(value, key, file)
-    if isinstance(value, (bool, int)) and choices.speaks(key):
+    if isinstance(value, (bool, int)) and speaks_of_devices(key):
         return CliOption(value)
     return UNKNOWN
 
