@@ -15,7 +15,7 @@ from samedevice.inference.nodes import PlaceVar
 
 PACKAGE = Path(samedevice.__file__).parent
 
-_READ = {"notebook", "project", "run_order", "source", "syntax"}
+_READ = {"notebook", "project", "run_order", "source", "syntax", "wording"}
 _CORE = {"finding", "inference", "torchfacts"} | {f"reading.{name}" for name in _READ | {"layout"}}
 _CHECKED = (
     _CORE
@@ -40,6 +40,7 @@ ROOMS: dict[str, set[str]] = {
     "reading.run_order": set(),
     "reading.seen": set(),
     "reading.syntax": set(),
+    "reading.wording": set(),
     "reading.notebook": {"reading.run_order"},
     "reading.source": {"finding", "reading.notebook", "reading.run_order", "reading.syntax"},
     "reading.settings": {"reading.source"},
