@@ -75,8 +75,16 @@ ROOMS: dict[str, set[str]] = {
         "reading.seen",
         "reading.settings",
         "reading.syntax",
+        "reading.wording",
     },
-    "repair": {"finding", "inference", "torchfacts", "reading.project", "reading.syntax"},
+    "repair": {
+        "finding",
+        "inference",
+        "torchfacts",
+        "reading.project",
+        "reading.syntax",
+        "reading.wording",
+    },
     "rules": {
         "finding",
         "inference",
@@ -84,6 +92,7 @@ ROOMS: dict[str, set[str]] = {
         "torchfacts",
         "reading.suppress",
         "reading.syntax",
+        "reading.wording",
     },  # fmt: skip
     "verify": {
         "finding",
