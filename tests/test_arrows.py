@@ -15,7 +15,7 @@ from samedevice.inference.nodes import PlaceVar
 
 PACKAGE = Path(samedevice.__file__).parent
 
-_READ = {"notebook", "project", "run_order", "source", "syntax"}
+_READ = {"notebook", "project", "run_order", "source", "syntax", "wording"}
 _CORE = {"finding", "inference", "torchfacts"} | {f"reading.{name}" for name in _READ | {"layout"}}
 _CHECKED = (
     _CORE
@@ -40,6 +40,7 @@ ROOMS: dict[str, set[str]] = {
     "reading.run_order": set(),
     "reading.seen": set(),
     "reading.syntax": set(),
+    "reading.wording": set(),
     "reading.notebook": {"reading.run_order"},
     "reading.source": {"finding", "reading.notebook", "reading.run_order", "reading.syntax"},
     "reading.settings": {"reading.source"},
@@ -74,8 +75,16 @@ ROOMS: dict[str, set[str]] = {
         "reading.seen",
         "reading.settings",
         "reading.syntax",
+        "reading.wording",
     },
-    "repair": {"finding", "inference", "torchfacts", "reading.project", "reading.syntax"},
+    "repair": {
+        "finding",
+        "inference",
+        "torchfacts",
+        "reading.project",
+        "reading.syntax",
+        "reading.wording",
+    },
     "rules": {
         "finding",
         "inference",
@@ -83,6 +92,7 @@ ROOMS: dict[str, set[str]] = {
         "torchfacts",
         "reading.suppress",
         "reading.syntax",
+        "reading.wording",
     },  # fmt: skip
     "verify": {
         "finding",

@@ -240,3 +240,53 @@ def test_the_order_of_methods_that_nobody_is_seen_to_call_is_not_known() -> None
 """
     assert places(text, "nn.Linear(3, 3)") == {Place.HOST}
     assert places(text, "self.net") == {Place.HOST, Place.CENTRAL}  # where it is built, and behind
+
+
+SEVERAL = """\
+class Net(nn.Module):
+    def __init__(self, deep):
+        super().__init__()
+        if deep:
+            body = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+        else:
+            whole = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+            body = nn.Sequential(*list(whole.children())[:-1])
+        self.body = body
+
+    def forward(self, x):
+        y = self.body
+        return y(x)
+
+
+"""
+
+
+def test_what_is_one_of_several_parts_moves_with_the_whole() -> None:
+    made = "net = Net(len(sys.argv) > 1)\nnet.to(device)\nz = net(torch.ones(3, device=device))\n"
+    text = f"import sys\n{HEAD}{CHOICE}{SEVERAL}{made}"
+    assert places(text, "y") == {Place.CENTRAL}
+    assert places(text, "body") == {Place.HOST}
+    assert places(text, "nn.Linear(3, 3)") == {Place.HOST}
+    assert places(text, "z") == {Place.CENTRAL}
+
+
+def test_a_slice_of_the_parts_is_where_the_whole_is_by_then() -> None:
+    text = f"""\
+{HEAD}{CHOICE}class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2), 2).layers
+        self.ends = [self.layers[:1], self.layers[1:]]
+
+    def forward(self, x):
+        for end in self.ends:
+            for layer in end:
+                x = layer(x)
+        return x
+
+
+net = Net().to(device)
+z = net(torch.ones(2, 4, device=device))
+"""
+    assert places(text, "layer") == places(text, "end") == {Place.CENTRAL}
+    assert places(text, "self.layers[:1]") == {Place.HOST}

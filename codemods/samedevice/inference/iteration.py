@@ -134,10 +134,15 @@ def keep_up(run: Interpreter, part: Instance) -> None:
 
 def kept_up(part: Instance) -> PlaceVar | None:
     """Return where a module is by now: what stands for any part of another one is where that is."""
-    whole = next((each for each in part.wholes() if not is_any_module(each)), part)
+    whole = known_whole(part)
     if whole.node is None or set(part.moves) - set(whole.moves):
         return part.node
     return whole.node
+
+
+def known_whole(module: Instance) -> Instance:
+    """Return the module of which one stands for any part, or itself."""
+    return next((each for each in module.wholes() if not is_any_module(each)), module)
 
 
 def is_any_module(module: Instance) -> bool:

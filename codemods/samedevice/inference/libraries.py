@@ -81,11 +81,11 @@ def call_external(
             if isinstance(value, Instance) and value.family == "module":
                 if name.partition(".")[0] not in _NEUTRAL:
                     run.record(GivenAway(spot, None, scope))
-        if name.partition(".")[0] not in _NEUTRAL:
+        unread = name.partition(".")[0] not in _NEUTRAL
+        if unread:
             handed_together(run, args, kwargs, spot, scope)
-            escapes.handed(run, args, kwargs, spot, scope)
-        elif not name.startswith("torch.") and any(isinstance(v, Func) for v, _ in args):
-            escapes.handed(run, args, kwargs, spot, scope)  # it calls the function with them
+        if unread or not name.startswith("torch.") and any(isinstance(v, Func) for v, _ in args):
+            escapes.handed(run, args, kwargs, spot, scope)  # a function is called with the others
         return UNKNOWN
     if fact.kind == "host":
         escapes.called_back(run, args, kwargs)

@@ -42,6 +42,9 @@ class Whereabouts:
 
     def places(self, node: ast.AST, value: Value) -> list[Place]:
         """Return where a value was whenever an expression gave it."""
+        if isinstance(value, Union):
+            each = (place for option in value.options for place in self.places(node, option))
+            return list(dict.fromkeys(each))
         nodes = self._tracer.then.get((node, value), [])
         now = node_of(value)
         before = [each for each in nodes if now is None or each.find() is not now.find()]

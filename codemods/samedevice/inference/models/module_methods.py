@@ -400,8 +400,8 @@ def _surely(run: Interpreter, module: Instance) -> bool:
     """
     if run.symbolic or run.path is None:
         return not run.symbolic
-    path, whole = run.path, module.tree()
-    return all(one.site is not None and path.holds(one.site.path) for one in whole)
+    sites = [iteration.known_whole(one).site for one in module.tree()]
+    return all(site is not None and run.path.holds(site.path) for site in sites)
 
 
 def _in_an_arm(run: Interpreter, module: Instance) -> bool:
