@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.inference import choices
+from samedevice.inference.doings import tries_gpu
 from samedevice.inference.events import (
     Built,
     Cloned,
@@ -366,15 +367,19 @@ class Policy:
         return found
 
     def managed(self, path: str) -> bool:
-        """Tell whether a library, or a design over several GPUs, decides the devices of a file."""
-        known = self._managed.get(path)
-        if known is None:
+        """Tell whether a library, a design over several GPUs, or its purpose decides for a file."""
+        if (known := self._managed.get(path)) is None:
             known = (
                 self.placement_is_deliberate(frozenset((path,)))
                 or self.programs.owner(path) is not None
+                or self.tries_gpu(path)
             )
             self._managed[path] = known
         return known
+
+    def tries_gpu(self, path: str) -> bool:
+        """Tell whether a script only tries out the GPU: without one it is for nothing."""
+        return not self.project.importers.get(path) and tries_gpu(self.programs.tree(path))
 
     def placement_is_deliberate(self, files: frozenset[str]) -> bool:
         """Tell whether it is the design of what runs files which of its devices what is on."""
