@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from samedevice.inference.checks import Checks, checks, is_value, named_by_definitions
-from samedevice.inference.demonstrations import words_of
+from samedevice.inference.trying import tries, words_of
 from samedevice.reading import syntax
 
 #: What code says that brings what was learned. What reads data is none.
@@ -32,29 +32,11 @@ _CLOCKS = frozenset(
     ("default_timer", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
     + ("process_time", "process_time_ns", "time", "time_ns")
 )
-#: What numbers are made up with, and what reads, trains, or keeps what was computed.
-_MADE_UP = frozenset(
-    ("arange", "full", "linspace", "ones", "rand", "randint", "randn", "randperm", "tensor")
-    + ("rand_like", "randn_like", "zeros")
-)
-_READS = re.compile(
-    r"(?!load_ext)\w*load\w*|read\w*|imread|open|from_(numpy|pretrained|file|json|csv)|\w*transforms?"
-    r"|\w*[Dd]ata(set|loader)s?|\w*tokeniz\w*|genfromtxt|glob|iterdir|listdir|requests|urlopen|make|reset"
-)
-_KEEPS = re.compile(
-    r"\w*(save|write|plot|show|export|dump|scatter|hist)\w*|decode\w*|to_csv|optim\w*|zero_grad|fit|cuda"
-)
-#: What a GPU is asked for, and what has parameters or trains them.
-_OF_GPUS = frozenset(
-    ("get_device_capability", "get_device_name", "get_device_properties", "mem_get_info")
-)
-_LEARNS = frozenset(("backward", "grad", "nn", "parameters", "requires_grad", "step"))
 _LOOPS = (
     *(ast.For, ast.AsyncFor, ast.While),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-_IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 @dataclass(frozen=True)
@@ -83,7 +65,7 @@ def doings(tree: ast.Module) -> Doings:
         clocked and any(map(_times, _blocks(tree))),
         _profiles(tree),
         checks(tree),
-        _tries(tree),
+        tries(tree),
     )
 
 
@@ -120,38 +102,6 @@ def repeats(code: ast.stmt, named: frozenset[str]) -> bool:
         if isinstance(loop, _LOOPS)
         for call in ast.walk(loop)
     )
-
-
-def _tries(tree: ast.Module) -> bool:
-    """Tell whether a file only shows what something gives for numbers that the file makes up.
-
-    What it takes gradients of again and again, it trains.
-    """
-    body = [each for each in tree.body if not isinstance(each, (ast.ClassDef, *_IMPORTS))]
-    words = words_of(body)
-    if not words & _MADE_UP or "print" not in words:
-        return False
-    if any(_READS.fullmatch(word) or _KEEPS.fullmatch(word) for word in words):
-        return False
-    if any(_ASKS.fullmatch(word) for word in words):
-        return False
-    return not any(
-        isinstance(each, ast.Attribute) and each.attr in ("backward", "grad")
-        for loop in syntax.walk_all(body)
-        if isinstance(loop, _LOOPS)
-        for each in ast.walk(loop)
-    )
-
-
-@syntax.per_node
-def tries_gpu(tree: ast.Module) -> bool:
-    """Tell whether a file only tries out what the GPU is, or how fast: with made-up numbers."""
-    words = words_of(tree.body)
-    if not (words & _OF_GPUS and words & _MADE_UP) or words & _LEARNS:
-        return False
-    if any(_READS.fullmatch(word) or _KEEPS.fullmatch(word) for word in words - {"cuda"}):
-        return False
-    return not any(isinstance(each, ast.ClassDef) for each in syntax.walk(tree))
 
 
 def _profiles(tree: ast.Module) -> bool:

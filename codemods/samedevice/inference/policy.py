@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.inference import choices
-from samedevice.inference.doings import tries_gpu
 from samedevice.inference.events import (
     Built,
     Cloned,
@@ -30,6 +29,7 @@ from samedevice.inference.nodes import Cause, Place, PlaceVar
 from samedevice.inference.open_events import GivenAway
 from samedevice.inference.purposes import Purposes
 from samedevice.inference.sites import Group, Site, SiteGroup, is_told
+from samedevice.inference.trying import tries_gpu
 from samedevice.inference.values import Device
 from samedevice.inference.ways import saying_how
 
