@@ -120,13 +120,18 @@ class Purposes:
         learns = bool(self._solution.interpreter.learning & set(reached))
         if beside and self._only_checks(script, reached, learns):
             return Purpose(Kind.CHECK, "it only checks what modules give")
-        if learns:
+        tries = beside and own.tries and not (self._drawing | self._loading) & set(reached)
+        if learns and not tries:
             return Purpose(Kind.TRAINING)
         if not self._worthwhile & set(reached):
             return Purpose(Kind.NOTHING, self._without_work(reached))
         if beside and not self._infers(script, reached):
             return Purpose(
                 Kind.LOOK, "it looks once at what modules give that have learned nothing"
+            )
+        if tries:
+            return Purpose(
+                Kind.LOOK, "it makes up what it computes with, and only shows what comes out"
             )
         return Purpose(Kind.INFERENCE)
 

@@ -39,6 +39,9 @@ _TENSORS_ONLY = frozenset(
     (
         "size", "unsqueeze", "permute", "contiguous", "detach", "expand", "expand_as", "new_zeros",
         "mul_", "div_", "add_", "sub_", "copy_", "masked_fill", "masked_fill_", "index_select",
+        "topk", "t", "mm", "bmm", "matmul", "masked_select", "scatter_", "scatter_add_", "softmax",
+        "log_softmax", "sigmoid", "numel", "index_add_", "clamp", "clamp_", "narrow", "type_as",
+        "repeat_interleave", "unbind",
     )
 )  # fmt: skip
 

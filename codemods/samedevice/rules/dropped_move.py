@@ -23,14 +23,16 @@ from samedevice.finding import DeviceExpression, Finding
 from samedevice.inference import Solution
 from samedevice.inference.events import Dropped
 from samedevice.inference.nodes import Location
-from samedevice.inference.uncalled import OF_MODULES
 from samedevice.reading import syntax
 from samedevice.rules._build import edit, finding, fix, short
 
 #: Methods that give what they are called on, perhaps elsewhere.
 _MOVES = ("to", "cpu", "cuda")
-#: What only a module is asked for, beside `OF_MODULES`.
-_PARTS = frozenset(("load_state_dict", "modules", "named_modules", "children", "zero_grad"))
+#: What only a module is asked for.
+_OF_MODULES = frozenset(
+    ("children", "eval", "load_state_dict", "modules", "named_modules", "named_parameters")
+    + ("parameters", "state_dict", "train", "zero_grad")
+)
 
 
 @syntax.per_node
@@ -38,7 +40,7 @@ def _modules(tree: ast.Module) -> frozenset[str]:
     """Return what a file asks for what only modules have, as it names them."""
     found: set[str] = set()
     for node in syntax.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr in OF_MODULES | _PARTS:
+        if isinstance(node, ast.Attribute) and node.attr in _OF_MODULES:
             owner = node.value
             while isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute):
                 if owner.func.attr not in _MOVES:

@@ -246,15 +246,7 @@ def _meets_others(solution: Solution, group: Group[Loaded]) -> bool:
         return False
     if not all(site.copied for site in group.sites if site.into_module):
         return False
-    for root in (site.node.find() for site in group.sites if site.node is not None):
-        others = [meet.right if meet.left.find() is root else meet.left for meet in root.meets]
-        for target in root.flows_to:
-            if target.find().joins:
-                others += [each for each in target.find().flows_from if each.find() is not root]
-        known = (other for other in others if other.find().is_tensor)
-        if any(not solution.on_device(other) for other in known):
-            return True
-    return False
+    return any(solution.meets_others(site.node) for site in group.sites)
 
 
 def _brings_something(solution: Solution, name: DeviceExpression, path: str) -> bool:
