@@ -96,7 +96,9 @@ class Purposes:
             if self._programs.markers(path).hides_all:
                 return Purpose(Kind.HOST, f"{_base(path)} hides every GPU from it")
         for path in sorted(reached):
-            if self._doings(path).writes_cpu:
+            own = self._doings(path)
+            # What trains is worth a device whatever it prints, unless it measures the CPU.
+            if own.writes_cpu and (own.clocked or not self._training & set(reached)):
                 return Purpose(Kind.HOST, f"{_base(path)} writes that it uses the CPU")
             for call in quantizing(self._programs.tree(path)):
                 if self._runs(script, path, call):

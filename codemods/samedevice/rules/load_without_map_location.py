@@ -52,7 +52,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             )
         if site.mapped is not None or "map_location" not in site.fact.params:
             continue
-        if _was_on_host(solution, group):
+        if _was_on_host(solution, group) or _is_said_elsewhere(solution, group.spot):
             continue
         model = any(s.into_module for s in group.sites)
         built = all(s.in_constructor and s.into_module for s in group.sites)
@@ -190,6 +190,43 @@ def _was_on_host(solution: Solution, group: Group[Loaded]) -> bool:
         and solution.reach.is_unmoved(site.saved)
         and not solution.on_device(site.saved.node)
         for site in group.sites
+    )
+
+
+def _is_said_elsewhere(solution: Solution, spot: Location) -> bool:
+    """Tell whether the mapping that a load hands on gets `map_location` where there is no CUDA.
+
+    `kwargs = {}` on one path, and `kwargs["map_location"] = "cpu"` on the other.
+    """
+    given = spot.node.keywords if isinstance(spot.node, ast.Call) else []
+    names = {
+        each.value.id for each in given if each.arg is None and isinstance(each.value, ast.Name)
+    }
+    return any(
+        name in names and _has_map_location(value)
+        for node in (syntax.walk(solution.programs.tree(spot.path)) if names else ())
+        for name, value in _filled(node)
+    )
+
+
+def _filled(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the names of mappings that a statement fills, and with what."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            yield name, value
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)]):
+            yield name, key
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="update" | "setdefault")):
+            yield name, node
+
+
+def _has_map_location(value: ast.AST) -> bool:
+    return any(
+        isinstance(part, ast.Constant)
+        and part.value == "map_location"
+        or isinstance(part, ast.keyword)
+        and part.arg == "map_location"
+        for part in ast.walk(value)
     )
 
 
