@@ -175,6 +175,11 @@ def behind_flags(tree: ast.Module, text: str, parents: Parents) -> Iterator[Forc
     return (each for each, decided in _asked(tree, text, parents) if decided == "ifs")
 
 
+def behind_arms(tree: ast.Module, text: str, parents: Parents) -> Iterator[Forced]:
+    """Yield what a file asks for where `a if test else b` decides on it as well."""
+    return (each for each, decided in _asked(tree, text, parents) if decided == "arms")
+
+
 @syntax.per_node
 def _asked(tree: ast.Module, text: str, parents: Parents) -> list[tuple[Forced, _Deciding | None]]:
     """Return what a file asks for, and what decides on it."""
