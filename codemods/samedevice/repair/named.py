@@ -58,6 +58,8 @@ def _names(asked: Asked) -> Iterator[tuple[DeviceExpression, bool]]:
             continue  # what that object was given is to be repaired, and has a name then
         if code in left_out and not words.is_for_all(code):
             continue  # callers may have their own reason to choose another one
+        if code in left_out and _may_be_left(asked, code):
+            continue  # what goes to None goes nowhere
         if _is_default(code, site):
             continue  # each object has a device of its own
         if _says_otherwise(code, site) or _is_of_some(names, code, site):
@@ -131,6 +133,25 @@ def defined(names: DeviceNames, code: str, device: Device, site: Site) -> Device
     )
     imports = (Import(spot.path, "torch"),) if device.planned.imports_torch else ()
     return DeviceExpression(code, edits=(change,), imports=imports)
+
+
+def _may_be_left(asked: Asked, code: str) -> bool:
+    """Tell whether a parameter may be None at a place: a call that nobody sees leaves it out, and
+    the function puts nothing in its stead."""
+    func = asked.site.scope.func
+    default = syntax.defaults(func.node.args).get(code) if func is not None else None
+    if func is None or not (isinstance(default, ast.Constant) and default.value is None):
+        return False
+    if any(
+        isinstance(node, ast.Name) and node.id == code and isinstance(node.ctx, ast.Store)
+        for node in syntax.walk(func.node)
+    ):
+        return False
+    held = [value for site in asked.group.sites for name, value, _ in site.devices if name == code]
+    return any(
+        isinstance(value, Device) and value.spot is not None and isinstance(value.spot.node, ast.arg)
+        for value in held
+    )
 
 
 def _says_otherwise(code: str, site: Site) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from samedevice import torchfacts
 from samedevice.finding import DeviceExpression, Edit
 from samedevice.inference.events import Creation, Operand, is_bare
 from samedevice.inference.instances import method_of_moved
 from samedevice.inference.nodes import Location
-from samedevice.inference.objects import Func, Instance
+from samedevice.inference.objects import External, Func, Instance
 from samedevice.inference.sites import Site
 from samedevice.inference.values import Device, FunctionNode, Tensor, always_tensor
 from samedevice.reading import syntax
@@ -99,6 +100,8 @@ def of_parameters(asked: Asked) -> DeviceExpression | None:
             return _of_attribute(tensor)
         if any(one.spread for one in known):
             return None  # a name that nobody would write
+    if _is_pipeline(module):
+        return DeviceExpression("self.device")
     code = "next(self.parameters()).device"
     if not isinstance(group.first, Creation) or func is None or isinstance(func.node, ast.Lambda):
         return DeviceExpression(code)
@@ -108,6 +111,15 @@ def of_parameters(asked: Asked) -> DeviceExpression | None:
     place = names.solution.span(Location(func.scope.path, first))
     definition = (("code", f"device = {code}"),)
     return DeviceExpression("device", edits=(Edit(func.scope.path, place, "before", definition),))
+
+
+def _is_pipeline(module: Instance) -> bool:
+    """Tell whether an object is of a pipeline of diffusers, which knows where it is."""
+    return module.cls is not None and any(
+        isinstance(base, External) and torchfacts.is_pipeline(base.name)
+        for each in module.cls.mro()
+        for base in each.bases
+    )
 
 
 def _of_attribute(attr: str) -> DeviceExpression | None:

@@ -784,7 +784,9 @@ def _is_of_receiver(solution: Solution, spot: Location, name: DeviceExpression) 
     """Tell whether a move to this device is one to where the object is that moves."""
     match solution.programs.parents(spot.path).get(spot.node):
         case ast.Call(func=ast.Attribute(value=receiver, attr="to"), args=[first, *_]):
-            return first is spot.node and name.code == f"{ast.unparse(receiver)}.device"
+            whose = ast.unparse(receiver)
+            own = (f"{whose}.device", f"next({whose}.parameters()).device")
+            return first is spot.node and name.code in (*own, f"next({whose}.buffers()).device")
     return False
 
 
@@ -852,6 +854,8 @@ def _move(solution: Solution, group: SiteGroup) -> Finding:
         repair = Fix((edit(solution, group.spot, "unwrap"),))
     elif name is not None and _is_refused(solution, group, name):
         unfixed = f"`DataParallel` refuses the CPU beside a GPU, and `{name.code}` may be the CPU"
+    elif name is not None and (number := _of_callers(solution, group.spot, name)):
+        unfixed = f"`{number}` says which GPU it is, and `{name.code}` may be another one"
     elif name is not None:
         followed = _where_read(solution, group) if name.resolvers or name.imports else None
         repair = followed or fix(name, *to_device(solution, group.spot, name))
@@ -860,6 +864,17 @@ def _move(solution: Solution, group: SiteGroup) -> Finding:
         f"`{short(solution.code(group.spot))}` moves to CUDA whatever machine it runs on",
         repair, unfixed=unfixed,
     )  # fmt: skip
+
+
+def _of_callers(solution: Solution, spot: Location, name: DeviceExpression) -> str:
+    """Return the parameter that says on which GPU something goes, where a name has nothing to do
+    with what callers say: one of another file, or one that is to be defined."""
+    function = solution.programs.function_of(spot)
+    match spot.node:
+        case ast.Call(args=[ast.Name(id=number)]) if function is not None:
+            if number in syntax.parameters(function) and (name.imports or name.resolvers):
+                return number
+    return ""
 
 
 def _where_read(solution: Solution, group: SiteGroup) -> Fix | None:
