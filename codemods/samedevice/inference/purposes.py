@@ -122,7 +122,8 @@ class Purposes:
         learns = bool(self._solution.interpreter.learning & set(reached))
         if beside and self._only_checks(script, reached, learns):
             return Purpose(Kind.CHECK, "it only checks what modules give")
-        tries = beside and own.tries and not (self._drawing | self._loading) & set(reached)
+        reads = bool((self._drawing | self._loading) & set(reached))
+        tries = beside and own.tries and not (reads or self._repeats(script, reached))
         if learns and not tries:
             return Purpose(Kind.TRAINING)
         if not self._worthwhile & set(reached):

@@ -311,7 +311,12 @@ def move_module(
     if device.node.find().pin is Place.HOST:
         _move_to_cpu(run, owner, args, spot, scope)
         return
+    late = [part for part in owner.tree()[1:] if part.node is not None and not part.has_moved()]
     _move_to_device(run, owner, device, spot)
+    for part in late:  # it was put into a module that had moved: this takes it along
+        if part.node is not None and not (part.has_moved() or part.used):
+            part.moves.append(spot)
+            run.graph.same(part.node, device.node)
 
 
 def _move_to_cpu(
