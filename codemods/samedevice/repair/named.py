@@ -58,6 +58,8 @@ def _names(asked: Asked) -> Iterator[tuple[DeviceExpression, bool]]:
             continue  # what that object was given is to be repaired, and has a name then
         if code in left_out and not words.is_for_all(code):
             continue  # callers may have their own reason to choose another one
+        if asked.kind != "creation" and _stays_none(code, value, site):
+            continue  # `.to(None)` moves nothing
         if _is_default(code, site):
             continue  # each object has a device of its own
         if _says_otherwise(code, site) or _is_of_some(names, code, site):
@@ -131,6 +133,21 @@ def defined(names: DeviceNames, code: str, device: Device, site: Site) -> Device
     )
     imports = (Import(spot.path, "torch"),) if device.planned.imports_torch else ()
     return DeviceExpression(code, edits=(change,), imports=imports)
+
+
+def _stays_none(code: str, value: Value, site: Site) -> bool:
+    """Tell whether a parameter is None where a call that nobody has seen leaves it out: what its
+    function does not replace."""
+    func = site.scope.func
+    if func is None or isinstance(func.node, ast.Lambda):
+        return False
+    if not (isinstance(value, Device) and value.spot and isinstance(value.spot.node, ast.arg)):
+        return False
+    default = syntax.defaults(func.node.args).get(code)
+    if not (isinstance(default, ast.Constant) and default.value is None):
+        return False
+    uses = [n for n in syntax.walk(func.node) if isinstance(n, ast.Name) and n.id == code]
+    return not any(isinstance(node.ctx, ast.Store) for node in uses)
 
 
 def _says_otherwise(code: str, site: Site) -> bool:
