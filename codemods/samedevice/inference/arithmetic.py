@@ -134,6 +134,9 @@ def binary(
         if other is ARRAY and not found.node.find().is_tensor:
             return ARRAY
         made = Tensor(found.node, scalar=found.scalar)
+        if other is UNKNOWN and not found.node.find().is_tensor:
+            made = run.derived(found, spot)  # of what it is used as, either may be the reason
+            made.scalar = found.scalar
         made.doubt, made.opaque = found.doubt, found.opaque
         made.row = found.row and isinstance(other, (Const, Scalar))
         if found.opaque and not found.node.find().is_tensor:

@@ -437,7 +437,7 @@ def _set_in_tensor(
     subscripts.index_tensor(run, owner, owner_node, key, index, Location(scope.path, stmt))
     if isinstance(value, Tensor):
         if _by_tensor(key) and not value.scalar and surely_tensor(value):
-            # What a tensor indexes takes values from its own device only; slices copy.
+            # What a tensor or a list indexes takes values from its own device only; slices copy.
             given = Location(scope.path, getattr(stmt, "value", stmt))
             spot = Location(scope.path, owner_node)
             run.graph.meet(
@@ -492,8 +492,10 @@ def join_names(run: Interpreter, left: Environment, right: Environment) -> Envir
 
 
 def _by_tensor(key: Value) -> bool:
-    """Tell whether a subscript has a tensor in it that has dimensions."""
-    parts = key.items or [] if isinstance(key, Seq) else [key]
+    """Tell whether a subscript has a tensor in it that has dimensions, or a list, which is one."""
+    parts = key.items or [] if isinstance(key, Seq) and key.kind == "tuple" else [key]
     return any(
-        isinstance(part, Tensor) and surely_tensor(part) and not part.scalar for part in parts
-    )
+        isinstance(part, Seq) or part is ARRAY
+        or isinstance(part, Tensor) and surely_tensor(part) and not part.scalar
+        for part in parts
+    )  # fmt: skip

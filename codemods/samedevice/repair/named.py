@@ -58,8 +58,8 @@ def _names(asked: Asked) -> Iterator[tuple[DeviceExpression, bool]]:
             continue  # what that object was given is to be repaired, and has a name then
         if code in left_out and not words.is_for_all(code):
             continue  # callers may have their own reason to choose another one
-        if code in left_out and _may_be_left(asked, code):
-            continue  # what goes to None goes nowhere
+        if asked.kind != "creation" and _stays_none(code, value, site):
+            continue  # `.to(None)` moves nothing
         if _is_default(code, site):
             continue  # each object has a device of its own
         if _says_otherwise(code, site) or _is_of_some(names, code, site):
@@ -135,23 +135,19 @@ def defined(names: DeviceNames, code: str, device: Device, site: Site) -> Device
     return DeviceExpression(code, edits=(change,), imports=imports)
 
 
-def _may_be_left(asked: Asked, code: str) -> bool:
-    """Tell whether a parameter may be None at a place: a call that nobody sees leaves it out, and
-    the function puts nothing in its stead."""
-    func = asked.site.scope.func
-    default = syntax.defaults(func.node.args).get(code) if func is not None else None
-    if func is None or not (isinstance(default, ast.Constant) and default.value is None):
+def _stays_none(code: str, value: Value, site: Site) -> bool:
+    """Tell whether a parameter is None where a call that nobody has seen leaves it out: what its
+    function does not replace."""
+    func = site.scope.func
+    if func is None or isinstance(func.node, ast.Lambda):
         return False
-    if any(
-        isinstance(node, ast.Name) and node.id == code and isinstance(node.ctx, ast.Store)
-        for node in syntax.walk(func.node)
-    ):
+    if not (isinstance(value, Device) and value.spot and isinstance(value.spot.node, ast.arg)):
         return False
-    held = [value for site in asked.group.sites for name, value, _ in site.devices if name == code]
-    return any(
-        isinstance(value, Device) and value.spot is not None and isinstance(value.spot.node, ast.arg)
-        for value in held
-    )
+    default = syntax.defaults(func.node.args).get(code)
+    if not (isinstance(default, ast.Constant) and default.value is None):
+        return False
+    uses = [n for n in syntax.walk(func.node) if isinstance(n, ast.Name) and n.id == code]
+    return not any(isinstance(node.ctx, ast.Store) for node in uses)
 
 
 def _says_otherwise(code: str, site: Site) -> bool:

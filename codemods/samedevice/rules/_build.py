@@ -65,13 +65,17 @@ def to_device(solution: Solution, spot: Location, name: DeviceExpression) -> lis
     ]
 
 
+#: A GPU by a number that is written out.
+_NUMBERED = re.compile(r"cuda:\d")
+
+
 def goes_to(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
     """Return the name of the program's one device if `.cuda(...)` goes there, else None.
 
     That is where it names no GPU, the first one, or the one that the user chose; where its argument
     stands for the device, it is that.
     """
-    central = False
+    central, chosen = False, False
     call = group.spot.node
     assert isinstance(call, ast.Call)
     match [*call.args, *(k.value for k in call.keywords if k.arg in ("device", "device_id"))]:
@@ -88,7 +92,7 @@ def goes_to(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
             if literal is None and _names_device(solution, group.spot, code):
                 return DeviceExpression(code)  # `.cuda(d)` goes where `.to(d)` does
             if literal is None:
-                central = solution.policy.decided_by(group.spot.path, code)
+                central = chosen = solution.policy.decided_by(group.spot.path, code)
             elif literal.first.name == "cuda:0":
                 stored = solution.is_stored(literal.spot.node)
                 if stored and not literal.first.under_device_test:
@@ -98,7 +102,32 @@ def goes_to(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
                 central = not any(solution.groups(Indexed))
     if not central:
         return None
-    return device_names(solution).name_at(group.spot, itself=solution.moves_itself(group))
+    name = device_names(solution).name_at(group.spot, itself=solution.moves_itself(group))
+    if chosen and name is not None and not _is_of_index(solution, group.spot, name):
+        return None
+    return name
+
+
+def _is_of_index(solution: Solution, spot: Location, name: DeviceExpression) -> bool:
+    """Tell whether the device that a name stands for is the one whose number the user chose.
+
+    The first GPU, which another definition names, is none of that number.
+    """
+    if name.edits or name.resolvers or name.code.endswith("].device"):
+        return True
+    site = solution.reach.site_at(spot)
+    held = [v for code, v, _ in site.devices if code == name.code] if site is not None else []
+    if not held:
+        return not name.imports  # it follows a tensor
+    for value in held:
+        if not isinstance(value, Device) or value.spot is None:
+            continue
+        made = ast.unparse(value.spot.node)
+        words = {n.id for n in ast.walk(value.spot.node) if isinstance(n, ast.Name)}
+        words |= {n.attr for n in ast.walk(value.spot.node) if isinstance(n, ast.Attribute)}
+        if _NUMBERED.search(made) and not any("gpu" in word or "dev" in word for word in words):
+            return False
+    return True
 
 
 def _names_device(solution: Solution, spot: Location, code: str) -> bool:

@@ -203,10 +203,14 @@ def _counts_several(test: ast.expr) -> bool:
 
 
 def _is_meant(solution: Solution, spot: Location) -> bool:
-    """Tell whether a place is to fail without CUDA, or only who wants a GPU comes to it."""
-    if solution.is_to_fail(spot.node):
+    """Tell whether a place is to fail without CUDA, or only who wants a GPU comes to it.
+
+    That is so in a class's own method `cuda`, whose name says where it goes.
+    """
+    function = solution.programs.function_of(spot)
+    if solution.is_to_fail(spot.node) or getattr(function, "name", "") == "cuda":
         return True
-    return _left_before(solution.programs.function_of(spot), solution.statement_of(spot))
+    return _left_before(function, solution.statement_of(spot))
 
 
 def _left_before(function: ast.AST | None, statement: ast.stmt | None) -> bool:

@@ -19,6 +19,7 @@ from samedevice.repair.importable import Importable
 from samedevice.verify.cells import leaning
 from samedevice.verify.edited import Edited
 from samedevice.verify.expressions import mistyped
+from samedevice.verify.hidden import asked_too_early
 from samedevice.verify.imports import brought, unresolved
 from samedevice.verify.named import Nameless, place
 from samedevice.verify.names import unbound
@@ -66,6 +67,7 @@ def objections(
                 *mistyped(edited),
                 *_without_device(edited, path, no_device),
                 *_given_twice(edited),
+                *asked_too_early(edited),
                 *read.changed(edited),
                 *leaning(before, after, path, edited),
             ]

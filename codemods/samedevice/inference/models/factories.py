@@ -18,7 +18,7 @@ from samedevice.inference.events import (
     Shared,
 )
 from samedevice.inference.models import Call, attributes, kind
-from samedevice.inference.nodes import Location, Place
+from samedevice.inference.nodes import Location, Place, PlaceVar
 from samedevice.inference.objects import Instance, Scope
 from samedevice.inference.values import (
     NONE,
@@ -158,6 +158,16 @@ def _has_its_place(name: str) -> bool:
     return name.startswith("torch.") and name.endswith("Tensor") and name != "torch.Tensor"
 
 
+def drawn(run: Interpreter, node: PlaceVar, name: str, call: Call) -> None:
+    """Note that random numbers are drawn where a value is: its generator has to be there."""
+    spot, generator = call.spot, call.kwargs.get("generator")
+    if generator is not None and isinstance(generator[0], Instance):
+        made = generator[0]
+        if made.family == "generator" and made.node is not None:
+            run.record(Draw(spot, node, call.scope, name, generator=made))
+            run.graph.meet(node, spot, made.node, generator[1], spot, run.function(), "generator")
+
+
 def _options(run: Interpreter, result: Tensor, name: str, call: Call) -> None:
     """Note what else a factory is told: `pin_memory`, `generator`, `requires_grad`."""
     kwargs, spot, scope = call.kwargs, call.spot, call.scope
@@ -165,14 +175,7 @@ def _options(run: Interpreter, result: Tensor, name: str, call: Call) -> None:
     if pinned is not None and isinstance(pinned[1].node, ast.Constant):
         if conditions.truth(pinned[0]):
             run.record(CudaOnly(pinned[1], None, scope, "pin_memory="))
-    generator = kwargs.get("generator")
-    if generator is not None and isinstance(generator[0], Instance):
-        made = generator[0]
-        if made.family == "generator" and made.node is not None:
-            run.record(Draw(spot, result.node, scope, name, generator=made))
-            run.graph.meet(
-                result.node, spot, made.node, generator[1], spot, run.function(), "generator"
-            )
+    drawn(run, result.node, name, call)
     wants_grad = kwargs.get("requires_grad")
     if wants_grad is not None and conditions.truth(wants_grad[0]) is not False:
         result.leaf = True

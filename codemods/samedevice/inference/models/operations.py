@@ -61,6 +61,7 @@ def operation(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         return libraries.returned(fact, None, call.spot)
     first = operands[0][0]
     if fact.kind == "view" and last.endswith("_") and len(operands) == 1:
+        factories.drawn(run, first.node, name, call)
         return first  # filled where it is, and given back: a parameter stays one
     for parameter, given in libraries.named(fact, call.args, call.kwargs).items():
         for value, where in given if fact.must_agree(parameter) else ():
@@ -69,6 +70,7 @@ def operation(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             else:
                 libraries.undecided(run, value, where, first.node, call.scope)
     result = run.operate(operands, call.spot, fact.scalars)
+    factories.drawn(run, result.node, name, call)
     if len(operands) == 1 and last in ("stack", "cat", "concat", "hstack", "vstack"):
         result.node.find().agrees = True  # the members of the list must agree
     if "out" in call.kwargs and isinstance(call.kwargs["out"][0], Tensor):

@@ -32,6 +32,7 @@ from samedevice.inference.events import (
 from samedevice.inference.models import (
     Call,
     datasets,
+    factories,
     images,
     kind,
     module_methods,
@@ -205,6 +206,7 @@ def _computed(
                 libraries.demand_host(run, value, where, scope, name)
     elementwise = fact.scalars
     result = run.operate(operands, spot, elementwise, in_place=name.endswith("_"))
+    factories.drawn(run, result.node, name, call)
     if name in operations.HEAVY:
         arithmetic.multiplied(run, [tensor for tensor, _ in operands], result.node, spot, scope)
     if name == "requires_grad_":
