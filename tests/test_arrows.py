@@ -165,8 +165,37 @@ ROOMS: dict[str, set[str]] = {
     },  # fmt: skip
     "migration.trials": _CHECKED,
     "migration.homes": {"finding", "reading.project"},
+    "migration.outcome": {
+        "finding",
+        "inference",
+        "migration.originals",
+        "migration.write",
+        "reading.config",
+        "reading.source",
+    },  # fmt: skip
+    "migration.applying": {
+        "finding",
+        "migration.outcome",
+        "reading.config",
+        "reading.project",
+        "reading.source",
+        "rewrite",
+    },  # fmt: skip
+    "migration.withdrawing": {
+        "finding",
+        "migration.check",
+        "migration.outcome",
+        "migration.trials",
+        "reading.config",
+        "reading.project",
+        "verify",
+    },  # fmt: skip
     "migration.migrate": _FIXED
-    | {"reading.seen", "migration.homes", "migration.originals", "migration.trials"},
+    | {"reading.seen"}
+    | {
+        f"migration.{name}"
+        for name in ("applying", "homes", "originals", "outcome", "trials", "withdrawing")
+    },
     "migration.modernize": {
         "finding",
         "migration.migrate",

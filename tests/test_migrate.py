@@ -7,8 +7,10 @@ import pytest
 from samedevice.finding import Edit, Finding, Fix, Span
 from samedevice.inference.bonds import Bonds
 from samedevice.migration import migrate
+from samedevice.migration.homes import Homes
 from samedevice.migration.migrate import Outcome, key
 from samedevice.migration.originals import Originals
+from samedevice.migration.trials import Trials
 from samedevice.reading import source
 from samedevice.reading.config import Config, ConfigError
 from samedevice.reading.project import Project
@@ -211,9 +213,13 @@ def test_a_half_is_withdrawn_before_a_round_that_repairs_nothing_else() -> None:
         edit = Edit("a.py", second.span, "method", (("code", f".to({code})"),))
         wanted = [replace(second, fix=Fix((edit,)))]
         findings = [*wanted, left]
-        assert migrate._is_half(project, findings, wanted, back, [first], groups) is expected
+        job = migrate._Migration(
+            project, Config(), (), lambda files: None, Trials(project, None, None), None
+        )
+        attempt = migrate._Try(job, (), Homes(project), set(), groups, applied=[first])
+        assert attempt._is_half(findings, wanted, back) is expected
         assert (groups.reason(first) is not None) is expected
-        assert not migrate._is_half(project, findings, [], back, [first], groups)
+        assert not attempt._is_half(findings, [], back)
 
 
 def _half() -> list[Finding]:

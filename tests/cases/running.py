@@ -52,7 +52,8 @@ def repaired(files: Files, unsafe: bool = False) -> tuple[Files, list[str]]:
         config = load([folder]).with_flags(unsafe=unsafe)
         outcome = migrate.migrate(migrate.read([folder], config), config)
         migrate.apply(outcome)
-        return texts(Path(folder)), [error.message for error in outcome.errors]
+        after = {**files, **texts(Path(folder))}  # with the data that lies beside the code
+        return after, [error.message for error in outcome.errors]
 
 
 class Runner:

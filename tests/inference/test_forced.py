@@ -47,7 +47,7 @@ def _asked(text: str) -> list[tuple[int, int, str, bool]]:
     parents = Parents(tree)
     found = [
         *forced.forced(tree, text, parents),
-        *forced.behind_flags(tree, text, parents),
+        *forced.forced(tree, text, parents, "ifs"),
         *by_default(tree, text, parents, lambda: defaults_of(tree)),
     ]
     return [(one.node.lineno, one.node.col_offset, one.kind, one.by_default) for one in found]

@@ -2,7 +2,8 @@
 
 Each program is a name in a use. All are run on a machine without CUDA and, where it carries one
 (torch 2.9 and newer), on the virtual accelerator: one process for many programs, since each is a
-line or two. `fix` runs here, and only the programs in the other Python:
+line or two. What `fix` leaves as it is runs once. `fix` runs here, and only the programs in the
+other Python:
 
     python -m tests.torchfacts.cuda_uses --python PATH/bin/python    # that torch's row of the page
 
@@ -148,7 +149,8 @@ out = {
 }
 print(json.dumps(out))
 """
-PART = 300
+#: Programs of one process: most of what a process needs is torch's import.
+PART = 2000
 NEWEST_WITHOUT_VIRTUAL = (2, 8)
 
 
@@ -174,6 +176,7 @@ class Torch:
         self.version, self.cuda, self.python = (about[n] for n in ("version", "cuda", "python"))
         numbers = tuple(int(n) for n in self.version.split("+")[0].split(".")[:2])
         self.virtual = numbers > NEWEST_WITHOUT_VIRTUAL
+        self._names: tuple[str, ...] = ()  # their modules are imported before any program runs
 
     def _ask(
         self, where: str, names: tuple[str, ...] = (), programs: tuple[str, ...] = ()
@@ -195,7 +198,8 @@ class Torch:
         """Return the public names that are called, or are switches ("set")."""
         listed = accelerator_names(self.version)
         known = sorted(n for n in listed if n.startswith(INTERFACES) and not n.endswith(LEFT_OUT))
-        sorts = self._ask("cpu", names=tuple(known))["sorts"]
+        self._names = tuple(known)
+        sorts = self._ask("cpu", names=self._names)["sorts"]
         return {name: sort for name, sort in sorts.items() if sort}
 
     def run(self, programs: list[str]) -> list[tuple[str, str]]:
@@ -204,7 +208,7 @@ class Torch:
         def on(where: str) -> Iterator[str]:
             for first in range(0, len(programs), PART):
                 part = tuple(programs[first : first + PART])
-                yield from self._ask(where, programs=part)["ends"]
+                yield from self._ask(where, self._names, part)["ends"]
 
         device = on("virtual") if self.virtual else iter([""] * len(programs))
         return list(zip(on("cpu"), device, strict=True))
@@ -283,8 +287,10 @@ def try_all(torch: Torch, programs: list[tuple[str, str, str]]) -> Outcome:
     outcome.counts["no program"] = len(programs) - len(before)
     with tempfile.TemporaryDirectory() as folder:
         repairs = [fixed(used.code, Path(folder), torch.version) for used in before]
-    ends = torch.run([code for code, _ in repairs])
-    for used, (code, told), end in zip(before, repairs, ends, strict=True):
+    changed = sorted({code for code, _ in repairs} - {used.code for used in before})
+    after = dict(zip(changed, torch.run(changed), strict=True))
+    for used, (code, told) in zip(before, repairs, strict=True):
+        end = after.get(code, (used.cpu, used.device))
         how = judged(used, Used(used.name, used.use, code, *end), told)
         if not torch.virtual and used.cpu and _is_misuse(end[0]):
             how = "no program"

@@ -38,6 +38,18 @@ class Answers:
         """Tell whether a value is on the host but enters an operation on the device."""
         return node is not None and node.find() in self.graph.clashing
 
+    def meets_others(self, node: PlaceVar | None) -> bool:
+        """Tell whether a value meets, or is used in place of, a tensor that nothing puts on the
+        device."""
+        if node is None:
+            return False
+        root = node.find()
+        others = [meet.right if meet.left.find() is root else meet.left for meet in root.meets]
+        for target in (each.find() for each in root.flows_to):
+            others += [each for each in target.flows_from if target.joins]
+        known = (other for other in others if other.find() is not root and other.find().is_tensor)
+        return any(not self.on_device(other) for other in known)
+
     def left_out(self, given: Const) -> LeftOut | None:
         """Return the call that left a device parameter at this default, and the parameter."""
         return self.interpreter.left_out.get(given)

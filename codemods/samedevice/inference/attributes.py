@@ -283,7 +283,7 @@ def object_attribute(
         return ARRAY
     if owner.family == "dataset" and attr in _DATASET_TENSORS:
         return images.host_tensor(run, spot, scope, attr)
-    held = libraries.library_attribute(run, owner, attr)
+    held = libraries.library_attribute(run, owner, attr, spot)
     return held if held is not None else Method(owner, attr, spot)
 
 

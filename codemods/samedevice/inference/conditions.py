@@ -15,6 +15,7 @@ from samedevice.inference.values import (
     ARRAY,
     DEVICE,
     HOW_MANY,
+    NONE,
     SCALAR,
     UNKNOWN,
     ChosenIndex,
@@ -22,6 +23,7 @@ from samedevice.inference.values import (
     Const,
     Device,
     DeviceTest,
+    Dict,
     Scalar,
     Tensor,
     Value,
@@ -233,6 +235,8 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
             value = Device(value.node, value.spot, text=value.text, resolved=True, rank=rank)
             value.number = number
             value.partial = _is_negative(other)  # which old libraries take for the CPU
+        if isinstance(value, Dict) and isinstance(other, ast.Dict):
+            return _with_none(value, other)
         return value
     settled.note(run, node, scope)
     if _is_wanted(node.test, test, scope):
@@ -253,6 +257,15 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
     either = device if device is not None else run.join(left, right)
     says = truth(test)
     return either if says is None else run.as_written(either, left if says else right)
+
+
+def _with_none(value: Dict, other: ast.Dict) -> Dict:
+    """Return a mapping with None for the keys that only the other arm has.
+
+    `torch.load(path, **({} if cuda else {"map_location": "cpu"}))` is told where there is no CUDA.
+    """
+    only = {key.value: NONE for key in other.keys if isinstance(key, ast.Constant)}
+    return value.of({**only, **value.items}, value.element, value.spot)
 
 
 def _is_negative(node: ast.expr) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from samedevice.inference.events import Drawn, Optimizes
 from samedevice.inference.sites import Site
+from samedevice.inference.trying import tries, words_of
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 
@@ -36,8 +37,6 @@ _READS = frozenset(
 #: What a script is called that tries something out, and what it looks at.
 _TEST = re.compile(r"test_\w+\.py|\w+_test\.py|test\.py")
 _LOOKS = frozenset(("shape", "size", "grad"))
-#: What reads settings: that is no data, and no weights.
-_SETTINGS = frozenset(("OmegaConf", "json", "toml", "tomllib", "yaml"))
 #: Bases of classes that are no modules, by the last part of their names.
 _NO_MODULES = frozenset(
     ("ABC", "Dataset", "Enum", "Env", "Exception", "IterableDataset", "NamedTuple", "Wrapper",
@@ -101,8 +100,8 @@ def take_back(events: Sequence[Site]) -> None:
 def is_toy(project: Project, path: str) -> bool:
     """Tell whether a notebook only tries out modules with random numbers.
 
-    Or whether a script that is called a test only looks at what a module gives: whoever wants to
-    know whether it works has no need of a device.
+    Or whether a script that is called a test only looks at what a module gives, or shows what comes
+    of made-up numbers: whoever wants to know whether it works has no need of a device.
     """
     a_test = bool(_TEST.fullmatch(path.rpartition("/")[2])) and path not in project.importers
     if not (project.sources[path].is_notebook or a_test):
@@ -114,7 +113,9 @@ def is_toy(project: Project, path: str) -> bool:
     words = words_of(code)
     if a_test:
         looks = words & _LOOKS or any(isinstance(n, ast.Assert) for n in syntax.walk_all(code))
-        return bool(looks) and not words & (_DEVICES | _READS | _WORK) - _LOOKS - {"backward"}
+        other = words & (_DEVICES | _READS | _WORK) - _LOOKS - {"backward"}
+        shows = tree is not None and not words & _DEVICES and tries(tree)
+        return shows or bool(looks) and not other
     return bool(words & _MADE_UP) and not words & (_DEVICES | _WORK | _READS)
 
 
@@ -127,17 +128,3 @@ def _called(words: set[str], body: Sequence[ast.stmt]) -> list[ast.stmt]:
         found.update((node.name, node) for node in new)
         words = words_of([node for node in new if isinstance(node, _FUNCTION)])
     return list(found.values())
-
-
-def words_of(body: Sequence[ast.stmt]) -> set[str]:
-    """Return the names and attributes in some statements, but of what reads settings."""
-    nodes = syntax.walk_all(body)
-    found = {node.id for node in nodes if isinstance(node, ast.Name)}
-    found |= {
-        node.attr
-        for node in nodes
-        if isinstance(node, ast.Attribute) and syntax.dotted(node.value) not in _SETTINGS
-    }
-    texts = (str(node.value) for node in nodes if isinstance(node, ast.Constant))
-    found |= {"'cuda'" for text in texts if text.startswith("cuda")}
-    return found | {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from samedevice.inference.checks import Checks, checks, is_value, named_by_definitions
-from samedevice.inference.demonstrations import words_of
+from samedevice.inference.trying import tries, words_of
 from samedevice.reading import syntax
 
 #: What code says that brings what was learned. What reads data is none.
@@ -43,15 +43,18 @@ _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 class Doings:
     """What the code of a file does.
 
-    `writes_cpu`: it tells people that it uses the CPU. `times`: between two readings of a clock it
-    calls what may be a module, and throws away what that gives. `profiles`: it has the CPU's work
-    profiled, and not the GPU's. `checks`: how it checks what modules give.
+    `writes_cpu`: it tells people that it uses the CPU. `clocked`: it reads a clock. `times`:
+    between two readings it calls what may be a module, and throws away what that gives. `profiles`:
+    it has the CPU's work profiled, and not the GPU's. `checks`: how it checks what modules give.
+    `tries`: it hands on numbers that it makes up, and only shows what that gives.
     """
 
     writes_cpu: bool
+    clocked: bool
     times: bool
     profiles: bool
     checks: Checks
+    tries: bool
 
 
 @syntax.per_node
@@ -60,9 +63,11 @@ def doings(tree: ast.Module) -> Doings:
     clocked = bool(words_of(tree.body) & _CLOCKS)
     return Doings(
         says_cpu(tree),
+        clocked,
         clocked and any(map(_times, _blocks(tree))),
         _profiles(tree),
         checks(tree),
+        tries(tree),
     )
 
 

@@ -11,7 +11,7 @@ from samedevice.inference.dispatch import executes, later
 from samedevice.inference.environment import Path, State
 from samedevice.inference.nodes import Aside, Location
 from samedevice.inference.objects import Class, Instance, Scope
-from samedevice.inference.values import NONE, UNKNOWN, Const, Device, DeviceTest, Value
+from samedevice.inference.values import NONE, UNKNOWN, Const, Device, DeviceTest, Iter, Value
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ def _with_statement(run: Interpreter, node: ast.With | ast.AsyncWith, scope: Sco
         spot = Location(scope.path, item.context_expr)
         asynchronous = isinstance(node, ast.AsyncWith)
         entered = enter(run, value, spot, scope, asynchronous=asynchronous)
-        if isinstance(value, Device):
-            run.inside.append((value, spot))
         if item.optional_vars is not None:
             run.assign(item.optional_vars, entered, scope, node)
     first = len(run.sites)
+    if len(run.inside) > outside and any(map(_yields, node.body)):
+        scope.entered += tuple(run.inside[outside:])
     if suppresses:
         ended = interrupted(run, node.body, scope, lambda: False)
     else:
@@ -84,7 +84,16 @@ def _with_statement(run: Interpreter, node: ast.With | ast.AsyncWith, scope: Sco
 def enter(
     run: Interpreter, manager: Value, spot: Location, scope: Scope, *, asynchronous: bool = False
 ) -> Value:
-    """Return what entering a context manager gives."""
+    """Return what entering a context manager gives.
+
+    A device that is entered is where tensors are made from then on, also one that a generator has
+    entered where it yields: `contextlib.contextmanager` makes a manager of it.
+    """
+    if isinstance(manager, Device):
+        run.inside.append((manager, spot))
+    if isinstance(manager, Iter):
+        run.inside += manager.inside
+        return manager.element
     if isinstance(manager, Instance):
         if manager.cls is not None:
             enter = "__aenter__" if asynchronous else "__enter__"
@@ -93,6 +102,10 @@ def enter(
         if known is not None:
             return known(run, manager, "__enter__", models.Call([], {}, spot, scope))
     return manager
+
+
+def _yields(statement: ast.stmt) -> bool:
+    return any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in syntax.walk(statement))
 
 
 def may_suppress(manager: Value) -> bool:

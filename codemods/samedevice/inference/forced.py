@@ -16,7 +16,7 @@ from samedevice.inference import demands, probes, unit_tests
 from samedevice.reading import syntax
 from samedevice.reading.syntax import Parents
 
-_Deciding = Literal["ifs", "arms", "otherwise"]
+Deciding = Literal["ifs", "arms", "otherwise"]
 Kind = Literal["move", "name", "call", "type", "backend", "load", "given", "test", "settings"]
 
 #: A file without one of these words asks for nothing.
@@ -165,24 +165,22 @@ def defaults_of(tree: ast.Module) -> Defaults:
     return found
 
 
-def forced(tree: ast.Module, text: str, parents: Parents) -> Iterator[Forced]:
-    """Yield what a file asks for on every machine, and no test in sight of it decides on."""
-    return (each for each, decided in _asked(tree, text, parents) if decided is None)
-
-
-def behind_flags(tree: ast.Module, text: str, parents: Parents) -> Iterator[Forced]:
-    """Yield what a file asks for where the tests of `if` statements alone decide on it."""
-    return (each for each, decided in _asked(tree, text, parents) if decided == "ifs")
+def forced(
+    tree: ast.Module, text: str, parents: Parents, decides: Deciding | None = None
+) -> Iterator[Forced]:
+    """Yield what a file asks for on every machine, and no test in sight decides on; or else what
+    the tests of `if` statements alone decide on ("ifs"), or `a if test else b` as well ("arms")."""
+    return (each for each, decided in _asked(tree, text, parents) if decided == decides)
 
 
 @syntax.per_node
-def _asked(tree: ast.Module, text: str, parents: Parents) -> list[tuple[Forced, _Deciding | None]]:
+def _asked(tree: ast.Module, text: str, parents: Parents) -> list[tuple[Forced, Deciding | None]]:
     """Return what a file asks for, and what decides on it."""
     statements = syntax.statements(tree)
     taken, own = _taken(statements), _own(statements)
     short = [name for name, what in taken.items() if _SHORT.match(what)]
     words = re.compile("|".join([_ASKED, *(rf"\b{re.escape(name)}\b" for name in short)]))
-    found: list[tuple[Forced, _Deciding | None]] = []
+    found: list[tuple[Forced, Deciding | None]] = []
     for node in syntax.walk_with(tree, text, words):
         if node.__class__ not in _ASKING:
             continue
@@ -195,7 +193,7 @@ def _asked(tree: ast.Module, text: str, parents: Parents) -> list[tuple[Forced, 
     return found
 
 
-def _what_decides(node: ast.AST, parents: Parents) -> _Deciding | None:
+def _what_decides(node: ast.AST, parents: Parents) -> Deciding | None:
     """Return which tests decide about a place; None if none does."""
     if not _is_decided(node, parents):
         return None

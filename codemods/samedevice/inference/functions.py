@@ -186,6 +186,7 @@ def evaluate(
             result = Iter(element if element is not None else UNKNOWN)
             result.result = reduce(run.join, results) if results else NONE
             result.call = node, lambda: call_func(run, func, args, kwargs, spot)
+            result.inside = scope.entered
         elif results:
             joined: Value | None = None
             for value in results:

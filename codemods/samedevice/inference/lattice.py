@@ -170,6 +170,7 @@ class Lattice:
             made = Iter(UNKNOWN)
             self._joined[id(left), id(right)] = made
             made.element = self.join(left.element, right.element)
+            made.inside = left.inside if left.inside == right.inside else ()
             return made
         finally:
             self._depth -= 1

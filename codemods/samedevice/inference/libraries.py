@@ -226,10 +226,10 @@ def call_library_object(
     return UNKNOWN
 
 
-def library_attribute(run: Interpreter, owner: Instance, attr: str) -> Value | None:
+def library_attribute(run: Interpreter, owner: Instance, attr: str, spot: Location) -> Value | None:
     """Return an attribute of a library's object that is no method, if a model knows it."""
     known = models.attributes_of(owner)
-    return known(run, owner, attr) if known is not None else None
+    return known(run, owner, attr, spot) if known is not None else None
 
 
 def library_method(

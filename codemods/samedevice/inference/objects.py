@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.values import (
+    Arg,
     CliOption,
     Const,
     Device,
@@ -76,8 +77,8 @@ class Scope:
     """Names and what they are bound to: a function call, a class body or a file."""
 
     __slots__ = (
-        "answers", "building", "call", "cls", "func", "globals", "keys", "names", "node", "outer",
-        "path", "self_value", "tests", "writes",
+        "answers", "building", "call", "cls", "entered", "func", "globals", "keys", "names", "node",
+        "outer", "path", "self_value", "tests", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -93,6 +94,8 @@ class Scope:
         self.self_value: Value | None = None
         self.call: Location | None = None
         self.building = False  # it runs while a module is built
+        #: The devices that a generator has entered where it yields.
+        self.entered: tuple[Arg, ...] = ()
         self.writes: set[str] | None = None
         # Names that hold a text with a tensor's device in it, and that tensor.
         self.keys: dict[str, ast.expr] = {}

@@ -29,6 +29,7 @@ from samedevice.inference.nodes import Cause, Place, PlaceVar
 from samedevice.inference.open_events import GivenAway
 from samedevice.inference.purposes import Purposes
 from samedevice.inference.sites import Group, Site, SiteGroup, is_told
+from samedevice.inference.trying import tries_gpu
 from samedevice.inference.values import Device
 from samedevice.inference.ways import saying_how
 
@@ -366,15 +367,19 @@ class Policy:
         return found
 
     def managed(self, path: str) -> bool:
-        """Tell whether a library, or a design over several GPUs, decides the devices of a file."""
-        known = self._managed.get(path)
-        if known is None:
+        """Tell whether a library, a design over several GPUs, or its purpose decides for a file."""
+        if (known := self._managed.get(path)) is None:
             known = (
                 self.placement_is_deliberate(frozenset((path,)))
                 or self.programs.owner(path) is not None
+                or self.tries_gpu(path)
             )
             self._managed[path] = known
         return known
+
+    def tries_gpu(self, path: str) -> bool:
+        """Tell whether a script only tries out the GPU: without one it is for nothing."""
+        return not self.project.importers.get(path) and tries_gpu(self.programs.tree(path))
 
     def placement_is_deliberate(self, files: frozenset[str]) -> bool:
         """Tell whether it is the design of what runs files which of its devices what is on."""

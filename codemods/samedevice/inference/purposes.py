@@ -96,7 +96,9 @@ class Purposes:
             if self._programs.markers(path).hides_all:
                 return Purpose(Kind.HOST, f"{_base(path)} hides every GPU from it")
         for path in sorted(reached):
-            if self._doings(path).writes_cpu:
+            own = self._doings(path)
+            # What trains is worth a device whatever it prints, unless it measures the CPU.
+            if own.writes_cpu and (own.clocked or not self._training & set(reached)):
                 return Purpose(Kind.HOST, f"{_base(path)} writes that it uses the CPU")
             for call in quantizing(self._programs.tree(path)):
                 if self._runs(script, path, call):
@@ -120,13 +122,18 @@ class Purposes:
         learns = bool(self._solution.interpreter.learning & set(reached))
         if beside and self._only_checks(script, reached, learns):
             return Purpose(Kind.CHECK, "it only checks what modules give")
-        if learns:
+        tries = beside and own.tries and not (self._drawing | self._loading) & set(reached)
+        if learns and not tries:
             return Purpose(Kind.TRAINING)
         if not self._worthwhile & set(reached):
             return Purpose(Kind.NOTHING, self._without_work(reached))
         if beside and not self._infers(script, reached):
             return Purpose(
                 Kind.LOOK, "it looks once at what modules give that have learned nothing"
+            )
+        if tries:
+            return Purpose(
+                Kind.LOOK, "it makes up what it computes with, and only shows what comes out"
             )
         return Purpose(Kind.INFERENCE)
 

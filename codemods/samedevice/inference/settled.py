@@ -88,8 +88,10 @@ def _cuda_arm(node: Deciding) -> bool | None:
     if isinstance(node, ast.BoolOp):
         return True  # its caller knows
     if isinstance(node, ast.IfExp):
-        named = [_names_cuda(node.body), _names_cuda(node.orelse)]
+        arms = node.body, node.orelse
+        named = [_names_cuda(arm) or choices.moves([ast.Expr(arm)]) for arm in arms]
         given = "cpu" in ast.unparse(node) or ways.decides(node)
+        given = given or speaks_of_devices(node.test)
     else:
         named = [_asks(node.body), _asks(node.orelse)]
         given = speaks_of_devices(node.test) or _only_gives(node)

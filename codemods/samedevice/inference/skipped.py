@@ -22,6 +22,9 @@ _NAMED = re.compile(
     r"(\w*_)?(cuda|gpus?)(_\w+)?|(cuda|gpu)_only"
 )
 
+#: What such a mark is told how many there have to be.
+_AT_LEAST = frozenset(("min_cuda_gpus", "min_gpus"))
+
 
 def without_cuda(func: Func, tree: ast.Module) -> bool:
     """Tell whether a test is left out on a machine without CUDA."""
@@ -60,6 +63,9 @@ def _says_so(mark: ast.expr, tree: ast.Module) -> bool:
                 return any(_says_so(call, ast.Module([], [])) for call in calls)
     if not isinstance(mark, ast.Call):
         return _NAMED.fullmatch(ast.unparse(mark)) is not None
+    for given in mark.keywords:  # a mark of a project's own: `@run_if(min_gpus=1)`
+        if given.arg in _AT_LEAST and isinstance(given.value, ast.Constant) and given.value.value:
+            return True
     match syntax.dotted(mark.func).rpartition(".")[2], mark.args:
         case "skipif" | "skipIf", [test, *_]:
             return _NONE.search(ast.unparse(test)) is not None

@@ -470,7 +470,9 @@ class _Copy:
                     element = self.value(element, depth - 1)
                 return value.of(members, element, value.spot)
             case Iter() if depth:
-                return Iter(self.value(value.element, depth - 1), value.source)
+                again = Iter(self.value(value.element, depth - 1), value.source)
+                again.inside = tuple((self.value(each), spot) for each, spot in value.inside)
+                return again
         return value
 
 

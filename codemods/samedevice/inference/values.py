@@ -440,11 +440,11 @@ class Dict(Value):
 class Iter(Value):
     """Something that yields `element`; `source` is what it runs over.
 
-    Of a generator, `result` is what it returns in the end, `call` how it is made once more, and
-    `received` what was sent to it.
+    Of a generator, `result` is what it returns in the end, `call` how it is made once more,
+    `received` what was sent to it, and `inside` the devices that it has entered where it yields.
     """
 
-    __slots__ = ("call", "element", "received", "result", "source")
+    __slots__ = ("call", "element", "inside", "received", "result", "source")
 
     def __init__(self, element: Value, source: Value | None = None) -> None:
         self.element = element
@@ -452,3 +452,4 @@ class Iter(Value):
         self.result: Value | None = None
         self.call: tuple[FunctionNode, Callable[[], Value]] | None = None
         self.received: Value | None = None
+        self.inside: tuple[Arg, ...] = ()

@@ -24,6 +24,7 @@ _BY_TEXT = re.compile(r"\bimport_module\b|\b__import__\b")
 #: What a file says that has to do with tensors: torch, or where a library's model goes.
 _ABOUT = re.compile(r"torch|\bcuda\b|[\"']mps[\"']")
 #: Where a file says on which device it computes, or takes gradients.
+_ASKS_CUDA = re.compile(r"\bcuda\.is_available\(")
 _COMPUTES = re.compile(
     r"[\"']cuda|\.cuda\(|\.to\((self\.|args\.)?device\)|\bdevice *=|\.backward\(", re.IGNORECASE
 )
@@ -116,9 +117,20 @@ class Project:
         """Which kind of resolver to write where a project has none."""
         if self.resolver == "xla":
             return "xla"
-        if self.resolver == "accelerator" or not self.resolver and self.torch >= (2, 6):
+        if self.resolver == "accelerator":
+            return "accelerator"
+        if not self.resolver and self.torch >= (2, 6) and not self._asks_cuda:
             return "accelerator"  # torch.accelerator came with 2.6
         return "cuda"
+
+    @cached_property
+    def _asks_cuda(self) -> bool:
+        """Whether the project itself asks for CUDA, and never for any accelerator: so does what is
+        new in it."""
+        texts = [source.text for source in self.sources.values()]
+        return any(_ASKS_CUDA.search(text) for text in texts) and not any(
+            "torch.accelerator" in text for text in texts
+        )
 
     @property
     def resolver_function(self) -> str:

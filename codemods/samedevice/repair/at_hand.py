@@ -14,6 +14,7 @@ from samedevice.inference import Solution
 from samedevice.inference.events import Built, Creation
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.reach import optional
+from samedevice.inference.sites import Site
 from samedevice.inference.values import UNKNOWN, Doubt, Tensor, Value, surely_tensor
 from samedevice.reading import syntax
 from samedevice.repair import resolvers, spoken
@@ -39,6 +40,9 @@ _TENSORS_ONLY = frozenset(
     (
         "size", "unsqueeze", "permute", "contiguous", "detach", "expand", "expand_as", "new_zeros",
         "mul_", "div_", "add_", "sub_", "copy_", "masked_fill", "masked_fill_", "index_select",
+        "topk", "t", "mm", "bmm", "matmul", "masked_select", "scatter_", "scatter_add_", "softmax",
+        "log_softmax", "sigmoid", "numel", "index_add_", "clamp", "clamp_", "narrow", "type_as",
+        "repeat_interleave", "unbind",
     )
 )  # fmt: skip
 
@@ -147,8 +151,9 @@ def likely(asked: Asked) -> DeviceExpression | None:
     if isinstance(func.node, ast.Lambda):
         return None
     spare = optional(asked.scope) | asked.moved_here
-    for name in asked.first.unknown:
-        if name in spare or any(name not in site.unknown for site in asked.group.sites):
+    perhaps = [_perhaps_tensors(asked.names.solution, site) for site in asked.group.sites]
+    for name in perhaps[0]:
+        if name in spare or any(name not in others for others in perhaps):
             continue
         for node in syntax.walk(func.node):
             match node:
@@ -156,6 +161,16 @@ def likely(asked: Asked) -> DeviceExpression | None:
                     if known == name and attr in _TENSORS_ONLY:
                         return DeviceExpression(f"{name}.device")
     return None
+
+
+def _perhaps_tensors(solution: Solution, site: Site) -> list[str]:
+    """Return the parameters that nobody is seen to hand in: what they are only their use shows."""
+    used = [
+        name
+        for name, node in site.tensors
+        if "[" not in name and solution.place(node) is Place.FOLLOWS and not node.find().is_tensor
+    ]
+    return [*site.unknown, *used]
 
 
 def met_next(asked: Asked) -> DeviceExpression | None:

@@ -68,7 +68,7 @@ _ALONE = (
 #: What binds tighter than what it may stand in.
 _BINDING: dict[type[cst.CSTNode], tuple[type[cst.BaseExpression], ...]] = {
     cst.BooleanOperation: (cst.Comparison,),
-    cst.IfExp: (cst.Comparison, cst.BooleanOperation),
+    cst.IfExp: (cst.BinaryOperation, cst.Comparison, cst.BooleanOperation),
 }
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TypeAlias, cast
 
 import libcst as cst
@@ -76,6 +77,7 @@ def rebuild(
     `indent` gives the column of each original statement line, `limit` the longest line wanted and
     `marker` the start of comments that must stay above whatever follows them.
     """
+    changes = _behind_notes(original, changes)
     out: list[Statement] = []
     carry: list[cst.EmptyLine] = []  # lines that the next statement gets above it
     guards = {id(node) for node in _inserted(changes) if isinstance(node, cst.If)}
@@ -97,6 +99,35 @@ def rebuild(
                 carry = []
             out.append(item)
     return out, _comments(carry)
+
+
+def _behind_notes(original: Sequence[cst.CSTNode], changes: Changes) -> Changes:
+    """Return the changes with nothing between an assignment and the string that describes it."""
+    moved: dict[cst.CSTNode, Change] = {}
+    for old, below in pairwise(original):
+        note = _note(below)
+        assigned = isinstance(old, cst.SimpleStatementLine) and isinstance(
+            old.body[-1], (cst.Assign, cst.AnnAssign)
+        )
+        if note is None or not assigned:
+            continue
+        for node in (cast(cst.SimpleStatementLine, old).body[-1], old):
+            change = changes.get(node)
+            if change is None or not change.after:
+                continue
+            there = moved.get(note) or changes.get(note) or Change()
+            moved[note] = replace(there, after=[*change.after, *there.after])
+            moved[node] = replace(change, after=[])
+    return {**changes, **moved} if moved else changes
+
+
+def _note(line: cst.CSTNode) -> Small | None:
+    """Return the string that a line is, None where it is something else."""
+    match line:
+        case cst.SimpleStatementLine(body=[cst.Expr(value=value) as note]):
+            if isinstance(value, (cst.SimpleString, cst.ConcatenatedString)):
+                return note
+    return None
 
 
 def _inserted(changes: Changes) -> Iterator[Statement]:

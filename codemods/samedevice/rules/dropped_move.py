@@ -23,7 +23,31 @@ from samedevice.finding import DeviceExpression, Finding
 from samedevice.inference import Solution
 from samedevice.inference.events import Dropped
 from samedevice.inference.nodes import Location
+from samedevice.reading import syntax
 from samedevice.rules._build import edit, finding, fix, short
+
+#: Methods that give what they are called on, perhaps elsewhere.
+_MOVES = ("to", "cpu", "cuda")
+#: What only a module is asked for.
+_OF_MODULES = frozenset(
+    ("children", "eval", "load_state_dict", "modules", "named_modules", "named_parameters")
+    + ("parameters", "state_dict", "train", "zero_grad")
+)
+
+
+@syntax.per_node
+def _modules(tree: ast.Module) -> frozenset[str]:
+    """Return what a file asks for what only modules have, as it names them."""
+    found: set[str] = set()
+    for node in syntax.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in _OF_MODULES:
+            owner = node.value
+            while isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute):
+                if owner.func.attr not in _MOVES:
+                    break
+                owner = owner.func.value
+            found.add(syntax.dotted(owner))
+    return frozenset(found - {""})
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -35,6 +59,8 @@ def find(solution: Solution) -> Iterator[Finding]:
         call = statement.value
         assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
         receiver = call.func.value
+        if syntax.dotted(receiver) in _modules(solution.programs.tree(group.spot.path)):
+            continue
         repair = None
         # A rebinding of a leaf would be no leaf: its creation is what has to change.
         leaf = any(site.leaf for site in group.sites)

@@ -35,6 +35,7 @@ from samedevice.inference.events import (
     DeviceChosen,
     Indexed,
     Literal,
+    Loaded,
     ModuleMoved,
     Move,
     Settled,
@@ -314,8 +315,8 @@ def _settled(solution: Solution, group: Group[Settled]) -> Iterator[Finding]:
     The test keeps what it says, for who changes the constant.
     """
     node = group.spot.node
-    if not all(site.taken for site in group.sites):
-        return
+    if not any(site.taken for site in group.sites):
+        return  # what no call asks for; a call that declines it keeps what it says
     if all(site.under_device_test for site in group.sites) or _leaves_without(solution, group.spot):
         return
     if isinstance(node, ast.IfExp) and not _is_used(solution, node):
@@ -565,7 +566,12 @@ def _literal(solution: Solution, group: SiteGroup) -> Finding:
 def _handed(solution: Solution, spot: Location, name: DeviceExpression) -> str:
     """Return the code for a device that is written out, which may be an argument of a call."""
     parents = solution.programs.parents(spot.path)
-    match parents.get(spot.node):
+    outer = parents.get(spot.node)
+    call = parents.get(outer) if isinstance(outer, ast.keyword) else outer
+    loads = solution.groups_at(Loaded, call) if call is not None else ()
+    if not name.text and any(group.first.fact.device for group in loads):
+        return f"str({name.code})"  # safetensors knows devices by their names alone
+    match outer:
         case ast.keyword(arg=str(parameter)) as given:
             call = parents.get(given)
             return argument(solution, call, parameter, name) if call is not None else name.code

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
-from samedevice.inference.events import Loaded, Move
+from samedevice.inference.events import Loaded, ModuleMoved, Move
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Group, SiteGroup
@@ -42,6 +42,8 @@ _GENERATORS = "the state of a generator is restored from the CPU's memory, and t
 
 def find(solution: Solution) -> Iterator[Finding]:
     """Report loads of weights without `map_location`."""
+    named: dict[tuple[ast.AST | None, str], DeviceExpression] = {}
+    left: list[Group[Loaded]] = []
     for group in solution.groups(Loaded):
         site = group.first
         if site.mapped is not None and not site.under_device_test:
@@ -50,7 +52,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             )
         if site.mapped is not None or "map_location" not in site.fact.params:
             continue
-        if _was_on_host(solution, group):
+        if _was_on_host(solution, group) or _is_said_elsewhere(solution, group.spot):
             continue
         model = any(s.into_module for s in group.sites)
         built = all(s.in_constructor and s.into_module for s in group.sites)
@@ -59,15 +61,9 @@ def find(solution: Solution) -> Iterator[Finding]:
         if not model and any(s.made is not None for s in group.sites):
             continue  # a dataset or corpus that is kept in a file: its tensors are on the host
         if not model and not any(s.moved or solution.on_device(s.node) for s in group.sites):
+            left.append(group)
             continue
-        name = device_names(solution).central_for(group)
-        if solution.project.style == "xla" or built or _goes_to_host(solution, group):
-            name = _ON_HOST  # a module that is being built is there
-        if not model and name is not None and _is_moved_in_parts(solution, group):
-            name = _ON_HOST  # data that is larger than what the device needs at a time
-        brings = name is not None and _brings_something(solution, name, group.spot.path)
-        if brings and _is_copied(solution, group):
-            name = _ON_HOST  # a copy reads it from anywhere: no reason to bring a device here
+        name = _target(solution, group, model, built)
         unfixed = NO_NAME
         if name is not None and name is not _ON_HOST and _holds_generators(solution, group):
             used = any(s.moved or solution.on_device(s.node) for s in group.sites)
@@ -78,17 +74,69 @@ def find(solution: Solution) -> Iterator[Finding]:
         brought = name is None or name is _ON_HOST or name.resolvers or name.imports
         if site.name.endswith("_url") and brought:
             continue  # published weights are saved on the CPU: no reason to bring a device here
-        repair: Fix | None = None
         if name is not None:
-            repair = fix(
-                name, edit(solution, group.spot, "keyword", name="map_location", value=name.code)
-            )
-        yield finding(
-            solution, "load-without-map-location", group.spot,
-            f"`{short(solution.code(group.spot))}` puts tensors where they were saved, which may "
-            "be a device that this machine does not have",
-            repair, unfixed=unfixed,
-        )  # fmt: skip
+            named[_said(solution, group)] = name
+        yield _found(solution, group, name, unfixed)
+    for group in left:  # what one function loads twice it loads to one device
+        name = named.get(_said(solution, group))
+        if name is not None:
+            yield _found(solution, group, name, NO_NAME)
+
+
+def _target(
+    solution: Solution, group: Group[Loaded], model: bool, built: bool
+) -> DeviceExpression | None:
+    """Return what says where something is loaded to: the CPU where nothing has to be elsewhere."""
+    if solution.project.style == "xla" or built or _goes_to_host(solution, group):
+        return _ON_HOST  # a module that is being built is there
+    name = device_names(solution).central_for(group)
+    if name is None:
+        return None
+    if not model and _is_moved_in_parts(solution, group):
+        return _ON_HOST  # data that is larger than what the device needs at a time
+    if model and _meets_others(solution, group):
+        return _ON_HOST  # a model copies it from anywhere, and the rest goes on as it was
+    if _brings_something(solution, name, group.spot.path) and _is_copied(solution, group):
+        return _ON_HOST  # a copy reads it from anywhere: no reason to bring a device here
+    return _as_moved(solution, group) or name
+
+
+def _as_moved(solution: Solution, group: Group[Loaded]) -> DeviceExpression | None:
+    """Return the device that a model which copies what is loaded was moved to in the same function,
+    further up, as it is said there."""
+    home, line = solution.programs.function_of(group.spot), getattr(group.spot.node, "lineno", 0)
+    said: set[str] = set()
+    for spot in (spot for site in group.sites for made in site.receivers for spot in made.moves):
+        call = spot.node
+        if solution.programs.function_of(spot) is not home or not isinstance(call, ast.Call):
+            continue
+        if not solution.groups_at(ModuleMoved, call):
+            return None  # perhaps it only gets another type
+        near = spot.path == group.spot.path and call.lineno < line
+        if near and len(call.args) == 1 and isinstance(call.func, ast.Attribute):
+            said.add(syntax.dotted(call.args[0]) if call.func.attr == "to" else "")
+    return DeviceExpression(said.pop()) if len(said) == 1 and all(said) else None
+
+
+def _found(
+    solution: Solution, group: Group[Loaded], name: DeviceExpression | None, unfixed: str
+) -> Finding:
+    repair: Fix | None = None
+    if name is not None:
+        repair = fix(
+            name, edit(solution, group.spot, "keyword", name="map_location", value=name.code)
+        )
+    return finding(
+        solution, "load-without-map-location", group.spot,
+        f"`{short(solution.code(group.spot))}` puts tensors where they were saved, which may "
+        "be a device that this machine does not have",
+        repair, unfixed=unfixed,
+    )  # fmt: skip
+
+
+def _said(solution: Solution, group: Group[Loaded]) -> tuple[ast.AST | None, str]:
+    """Return the function that loads something, and how it says what."""
+    return solution.programs.function_of(group.spot), solution.code(group.spot)
 
 
 def _holds_generators(solution: Solution, group: SiteGroup) -> bool:
@@ -145,6 +193,43 @@ def _was_on_host(solution: Solution, group: Group[Loaded]) -> bool:
     )
 
 
+def _is_said_elsewhere(solution: Solution, spot: Location) -> bool:
+    """Tell whether the mapping that a load hands on gets `map_location` where there is no CUDA.
+
+    `kwargs = {}` on one path, and `kwargs["map_location"] = "cpu"` on the other.
+    """
+    given = spot.node.keywords if isinstance(spot.node, ast.Call) else []
+    names = {
+        each.value.id for each in given if each.arg is None and isinstance(each.value, ast.Name)
+    }
+    return any(
+        name in names and _has_map_location(value)
+        for node in (syntax.walk(solution.programs.tree(spot.path)) if names else ())
+        for name, value in _filled(node)
+    )
+
+
+def _filled(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the names of mappings that a statement fills, and with what."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            yield name, value
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)]):
+            yield name, key
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="update" | "setdefault")):
+            yield name, node
+
+
+def _has_map_location(value: ast.AST) -> bool:
+    return any(
+        isinstance(part, ast.Constant)
+        and part.value == "map_location"
+        or isinstance(part, ast.keyword)
+        and part.arg == "map_location"
+        for part in ast.walk(value)
+    )
+
+
 def _goes_to_host(solution: Solution, group: Group[Loaded]) -> bool:
     """Tell whether all that is loaded goes to the CPU at once, or into modules that stay there.
 
@@ -171,7 +256,34 @@ def _is_moved_in_parts(solution: Solution, group: Group[Loaded]) -> bool:
     if any(solution.on_device(site.node) for site in group.sites):
         return False
     outer = solution.programs.parents(group.spot.path).get(group.spot.node)
-    return not isinstance(outer, ast.Attribute)
+    return not isinstance(outer, ast.Attribute) and not _is_moved_whole(solution, group.spot)
+
+
+def _is_moved_whole(solution: Solution, spot: Location) -> bool:
+    """Tell whether the function that loads something moves all of it, by the name that it gets."""
+    match solution.statement_of(spot):
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is spot.node:
+            home = solution.programs.function_of(spot) or solution.programs.tree(spot.path)
+        case _:
+            return False
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("to", "cuda")
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == name
+        for node in syntax.walk(home)
+    )
+
+
+def _meets_others(solution: Solution, group: Group[Loaded]) -> bool:
+    """Tell whether some of what a model copies from meets, or is used in place of, something else
+    that nothing puts on the device."""
+    if any(solution.on_device(site.node) for site in group.sites):
+        return False
+    if not all(site.copied for site in group.sites if site.into_module):
+        return False
+    return any(solution.meets_others(site.node) for site in group.sites)
 
 
 def _brings_something(solution: Solution, name: DeviceExpression, path: str) -> bool:
@@ -207,11 +319,12 @@ def _is_copied(solution: Solution, group: Group[Loaded]) -> bool:
     """Tell whether all that is loaded is copied into modules that other files move, or into what
     nothing is known of."""
     modules = [module for site in group.sites for module in site.receivers]
-    moves = [[spot for whole in m.wholes() for spot in whole.moves] for m in modules]
-    moved = all(moves) and all(spot.path != group.spot.path for each in moves for spot in each)
+    moves = [spot for made in modules for whole in made.wholes() for spot in whole.moves]
+    elsewhere = bool(moves) or not modules
+    elsewhere &= all(spot.path != group.spot.path for spot in moves)
     others = [site for site in group.sites if not site.into_module]
     return (
-        moved
+        elsewhere
         and all(site.copied for site in group.sites if site.into_module)
         and not any(site.moved or solution.on_device(site.node) for site in others)
     )

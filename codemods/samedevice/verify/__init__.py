@@ -111,7 +111,7 @@ def _given_twice(edited: Edited) -> Iterator[tuple[ast.AST, str]]:
 
 
 def _may_hold(tree: ast.Module, mapping: ast.expr, key: str) -> bool:
-    """Tell whether a mapping may have a key: all but displays, and names of one, may."""
+    """Tell whether a mapping may have a key: all but displays, and what stands for them, may."""
     if isinstance(mapping, ast.Name):
         given = [
             each.value
@@ -128,6 +128,8 @@ def _may_hold(tree: ast.Module, mapping: ast.expr, key: str) -> bool:
         if not given or any(True for _ in stores):
             return True
         return any(isinstance(each, ast.Name) or _may_hold(tree, each, key) for each in given)
+    if isinstance(mapping, ast.IfExp):
+        return any(_may_hold(tree, each, key) for each in (mapping.body, mapping.orelse))
     if not isinstance(mapping, ast.Dict):
         return True
     return any(not isinstance(k, ast.Constant) or k.value == key for k in mapping.keys)

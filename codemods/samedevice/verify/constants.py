@@ -1,13 +1,14 @@
 """What a test comes to, where all that it asks is written in the program: flags that nobody sets.
 
-An option of the command line is one that a user sets, and what several places give differently is
-not followed.
+An option of the command line is one that a user sets. What several places give differently is
+followed by call and by object, where the one that is asked about is known.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from samedevice.inference.programs import Programs
 from samedevice.reading import syntax
@@ -16,8 +17,22 @@ from samedevice.torchfacts import OFFLOADING
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _UNKNOWN = object()
 _STEPS = 8
+#: The flags that a call gives a function, or an object's class: by their parameters.
+Flags = tuple[tuple[str, bool], ...]
 #: Decorators that hand on what a function is called with.
 _PLAIN = frozenset(("no_grad", "inference_mode", "staticmethod", "wraps", "record"))
+
+
+@dataclass(frozen=True)
+class Own:
+    """What is known of one call of a function: its flags, and those its object was made with.
+
+    `maker` made the object.
+    """
+
+    call: Flags = ()
+    object: Flags = ()
+    maker: _Function | None = None
 
 
 class Constants:
@@ -30,22 +45,85 @@ class Constants:
         self._programs, self._means = programs, means
         self._given: dict[tuple[_Function, str], object] = {}
 
-    def truth(self, test: ast.expr, path: str, function: _Function | None) -> bool | None:
-        """Return what a test in a function of a file comes to, None where that is not certain."""
+    def truth(
+        self, test: ast.expr, path: str, function: _Function | None, own: Own = Own()
+    ) -> bool | None:
+        """Return what a test in a function of a file comes to, None where that is not certain.
+
+        `own` is what is known of the call that is asked about, and of its object.
+        """
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            inner = self.truth(test.operand, path, function)
+            inner = self.truth(test.operand, path, function, own)
             return None if inner is None else not inner
         match test:  # a pipeline of diffusers has them: older ones are asked for
             case ast.Call(func=ast.Name(id="hasattr"), args=[_, ast.Constant(value=name)]):
                 return True if name in OFFLOADING else None
         if isinstance(test, ast.BoolOp):
-            parts = [self.truth(each, path, function) for each in test.values]
+            parts = [self.truth(each, path, function, own) for each in test.values]
             decisive = isinstance(test.op, ast.Or)
             if decisive in parts:
                 return decisive
             return None if None in parts else not decisive
-        value = self._value(test, path, function, _STEPS)
+        value: object = self._own(test, path, function, own)
+        if value is None:
+            value = self._value(test, path, function, _STEPS)
         return None if value is _UNKNOWN else bool(value)
+
+    def given(
+        self, call: ast.Call, callee: _Function, path: str, function: _Function | None, own: Own,
+        *, bound: bool,
+    ) -> Flags:  # fmt: skip
+        """Return the flags that a call in a function of a file gives, or leaves as they are.
+
+        `bound`: the first parameter is the object.
+        """
+        if any(isinstance(arg, ast.Starred) for arg in call.args):
+            return ()
+        if any(keyword.arg is None for keyword in call.keywords):
+            return ()
+        spec = callee.args
+        values = dict(syntax.defaults(spec))
+        names = [arg.arg for arg in (*spec.posonlyargs, *spec.args)][bound:]
+        default = set(values)
+        for name, value in zip(names, call.args, strict=False):
+            values[name] = value
+            default.discard(name)
+        for keyword in call.keywords:
+            values[str(keyword.arg)] = keyword.value
+            default.discard(str(keyword.arg))
+        found = []
+        for name, value in values.items():
+            known: object = self._own(value, path, function, own) if name not in default else None
+            if known is None and isinstance(value, ast.Constant):
+                known = value.value
+            if isinstance(known, bool) and not any(_stored(callee, name)):
+                found.append((name, known))
+        return tuple(sorted(found))
+
+    def _own(self, node: ast.expr, path: str, function: _Function | None, own: Own) -> bool | None:
+        """Return what a flag is in one call of a function, or for its object."""
+        match node:
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                known = self._own(inner, path, function, own)
+                return None if known is None else not known
+            case ast.Name(id=name):
+                return dict(own.call).get(name)
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr) if own.maker is not None:
+                stored = self._stores(attr, path)
+                value = _assigned_to(own.maker, stored[0]) if len(stored) == 1 else None
+                if value is not None:
+                    return self._own(value, path, own.maker, Own(own.object))
+        return None
+
+    def _stores(self, name: str, path: str) -> list[ast.AST]:
+        """Return where a program sets an attribute of a name."""
+        return [
+            node
+            for other in self._programs.of(path)
+            if f".{name}" in self._programs.project.sources[other].text
+            for node in syntax.uses(self._programs.tree(other)).get(name, ())
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        ]
 
     def _value(self, node: ast.expr, path: str, function: _Function | None, steps: int) -> object:
         if isinstance(node, ast.Constant):
@@ -88,18 +166,12 @@ class Constants:
     def _attribute(self, name: str, path: str, function: _Function, steps: int) -> object:
         """Return what `self` has for an attribute that one statement of the program sets."""
         owner = self._programs.parents(path).get(function)
-        stored = [
-            (other, node)
-            for other in self._programs.of(path)
-            if f".{name}" in self._programs.project.sources[other].text
-            for node in syntax.uses(self._programs.tree(other)).get(name, ())
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-        ]
+        stored = self._stores(name, path)
         if len(stored) != 1 or not isinstance(owner, ast.ClassDef):
             return _UNKNOWN
         for method in owner.body:
-            if isinstance(method, _Function) and stored[0][1] in syntax.walk(method):
-                return self._only([stored[0][1]], path, method, steps)
+            if isinstance(method, _Function) and stored[0] in syntax.walk(method):
+                return self._only(stored, path, method, steps)
         return _UNKNOWN
 
     def _parameter(self, name: str, path: str, function: _Function, steps: int) -> object:
@@ -163,6 +235,17 @@ def _given(
         return by_name
     place = ordered.index(name) if name in ordered else len(args)
     return args[place] if place < len(args) else None
+
+
+def _assigned_to(function: _Function, target: ast.AST) -> ast.expr | None:
+    """Return what a statement of a function, that always runs, assigns to a target."""
+    for node in function.body:
+        match node:
+            case ast.Assign(targets=[one], value=value) if one is target:
+                return value
+            case ast.AnnAssign(target=one, value=ast.expr() as value) if one is target:
+                return value
+    return None
 
 
 def _stored(code: ast.AST, name: str) -> Iterator[ast.AST]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from samedevice.inference.programs import Programs
 from samedevice.reading import syntax
-from samedevice.verify.constants import Constants
+from samedevice.verify.constants import Constants, Flags, Own
 from samedevice.verify.in_order import certain, evaluated
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -37,20 +37,31 @@ _Members = dict[str, list[tuple[ast.expr | None, _Function]]]
 
 @dataclass(frozen=True)
 class Class:
-    """A class of the project, and the file that it is in."""
+    """A class of the project, and the file that it is in; with the flags that an object is given,
+    that object's."""
 
     path: str
     node: ast.ClassDef
+    flags: Flags = ()
+
+    @property
+    def plain(self) -> Class:
+        """The class, whatever its objects are given."""
+        return Class(self.path, self.node)
 
 
 @dataclass(frozen=True)
 class Code:
-    """A file's own code or a function, and for a method the class of its object."""
+    """A file's own code or a function, and for a method the class of its object.
+
+    `flags` are those that one call gives it.
+    """
 
     path: str
     node: ast.Module | _Function
     of: Class | None = None
     is_script: bool = False
+    flags: Flags = ()
 
 
 class Course:
@@ -66,22 +77,32 @@ class Course:
         self._names: dict[str, dict[str, ast.stmt]] = {}
         self._bases: dict[Class, list[Class]] = {}
         self._done: dict[Code, tuple[list[Line], list[Code]]] = {}
+        self._chosen: dict[Code, list[ast.expr]] = {}
         self._values: dict[ast.Module | _Function, _Values] = {}
         self._members: dict[Class, _Members] = {}
         self._classes: dict[tuple[ast.expr, Code], Class | None] = {}
 
     def lines(self, start: Code) -> Iterator[Line]:
         """Yield the files and lines of what certainly runs when some code does."""
+        for code in self._runs_after(start):
+            yield from self._direct(code)[0]
+
+    def chosen(self, start: Code) -> Iterator[tuple[str, ast.expr]]:
+        """Yield the files and arms of `a if test else b` that constants choose when it runs."""
+        for code in self._runs_after(start):
+            yield from ((code.path, arm) for arm in self._chosen.get(code, ()))
+
+    def _runs_after(self, start: Code) -> Iterator[Code]:
+        """Yield the code that certainly runs when some code does, itself first."""
         seen: set[Code] = set()
         queue = [start]
         while queue:
             code = queue.pop(0)
-            if code in seen:
-                continue
-            seen.add(code)
-            lines, called = self._direct(code)
-            yield from lines
-            queue += called
+            if code not in seen:
+                seen.add(code)
+                called = self._direct(code)[1]
+                yield code
+                queue += called
 
     def module(self, path: str, is_script: bool = False) -> Code:
         """Return a file's own code; as a script it is not imported, but run."""
@@ -105,7 +126,7 @@ class Course:
     def _order(self, cls: Class) -> list[Class]:
         """Return a class and what it derives from in this project."""
         found: list[Class] = []
-        queue = [cls]
+        queue = [cls.plain]
         while queue:
             each = queue.pop(0)
             if each in found:
@@ -149,7 +170,10 @@ class Course:
             called += self._imported(code.path, head)
             if isinstance(head, ast.withitem) and (cls := self._class_of(head.context_expr, code)):
                 called += filter(None, (self.method(cls, name) for name in _MANAGES))
-            for node in evaluated(head):
+            for node in evaluated(head, lambda test: self._decided(test, code)):
+                if isinstance(node, ast.IfExp):
+                    taken = node.body if self._decided(node.test, code) else node.orelse
+                    self._chosen.setdefault(code, []).append(taken)
                 if isinstance(node, ast.Call):
                     found = self._called(node, code)
                     called += found
@@ -161,7 +185,30 @@ class Course:
 
     def _decided(self, test: ast.expr, code: Code) -> bool | None:
         function = code.node if isinstance(code.node, _FUNCTION) else None
-        return self._constants.truth(test, code.path, function)
+        return self._constants.truth(test, code.path, function, self._own(code))
+
+    def _own(self, code: Code) -> Own:
+        """Return what is known of one call, and of its object."""
+        cls = code.of
+        if cls is None or not cls.flags:
+            return Own(code.flags)
+        maker = self.method(cls, "__init__")
+        if maker is None or not isinstance(maker.node, _FUNCTION):
+            return Own(code.flags)
+        return Own(code.flags, cls.flags, maker.node)
+
+    def _flags(self, call: ast.Call, callee: Code, code: Code) -> Flags:
+        """Return the flags that a call in some code gives what it calls."""
+        if not isinstance(callee.node, _FUNCTION):
+            return ()
+        static = any(
+            getattr(each, "id", "") == "staticmethod" for each in callee.node.decorator_list
+        )
+        function = code.node if isinstance(code.node, _FUNCTION) else None
+        return self._constants.given(
+            call, callee.node, code.path, function, self._own(code),
+            bound=callee.of is not None and not static,
+        )  # fmt: skip
 
     def _imported(self, path: str, head: ast.AST) -> Iterator[Code]:
         """Yield the code of the files that an import runs: packages before what is in them."""
@@ -180,7 +227,10 @@ class Course:
 
     def _called(self, call: ast.Call, code: Code) -> list[Code]:
         """Return what a call runs: a function, a method, or what makes an object."""
-        found = self._runs(call.func, code)
+        found = [
+            replace(each, flags=self._flags(call, each, code))
+            for each in self._runs(call.func, code)
+        ]
         for each in (*call.args, *(keyword.value for keyword in call.keywords)):
             if isinstance(each, ast.Name | ast.Attribute):  # handed on, to be called
                 target = self._target(each, code)
@@ -232,8 +282,12 @@ class Course:
             if target is None and _gives_itself(node):
                 assert isinstance(node.func, ast.Attribute)
                 return self._class_of(node.func.value, code, steps - 1)
-            if isinstance(target, Class) or target is None:
+            if isinstance(target, Class):
+                makers = self.building(target)[:1]
+                return replace(target, flags=self._flags(node, makers[0], code) if makers else ())
+            if target is None:
                 return target
+            target = replace(target, flags=self._flags(node, target, code))
             given = [
                 each.value for each in syntax.walk(target.node) if isinstance(each, ast.Return)
             ]
@@ -292,6 +346,8 @@ class Course:
             self._class_of(value, code, steps - 1) if value is not None else None
             for value, code in given
         }
+        if len(found) > 1 and None not in found:  # objects of one class that differ by their flags
+            found = {each.plain if each is not None else None for each in found}
         return found.pop() if len(found) == 1 else None
 
     def _definition(self, path: str, node: ast.expr, steps: int = _STEPS) -> Code | Class | None:

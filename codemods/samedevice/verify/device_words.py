@@ -125,23 +125,34 @@ class Words:
 
 def binding_of(tree: ast.Module) -> list[ast.AST]:
     """Return what gives the names of a program their values, as far as that is asked for here."""
-    kinds = (ast.Assign, ast.arg, ast.Import)
+    kinds = (ast.Assign, ast.arg, ast.arguments, ast.Import)
     return [node for node in syntax.walk(tree) if isinstance(node, kinds)]
 
 
 def device_names(binding: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the names that are only ever given devices."""
+    """Return the names that are only ever given devices.
+
+    A parameter is such a name where its default is a device, as in `def grid(n, dev="cuda")`, and
+    nothing else is given to a name like it.
+    """
     words = Words()
     given: set[str] = set()
     other: set[str] = set()
+    by_default: set[str] = set()
+    taken: set[str] = set()
     for node in binding:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name):
                     (given if words.is_device(node.value) else other).add(target.id)
         elif isinstance(node, ast.arg):
-            other.add(node.arg)
-    return frozenset(given - other)
+            taken.add(node.arg)
+        elif isinstance(node, ast.arguments):
+            for name, default in syntax.defaults(node).items():
+                if isinstance(default, ast.Constant) and default.value is None:
+                    continue
+                (by_default if words.is_device(default) else other).add(name)
+    return frozenset((given - taken | by_default) - other)
 
 
 def type_names(binding: Iterable[ast.AST]) -> dict[str, str]:

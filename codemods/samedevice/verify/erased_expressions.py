@@ -204,7 +204,10 @@ class Expressions:
             like(each, value=self._given(each), arg=self._renamed(each.arg))
             for each in node.keywords
             if each.arg is None
-            or not (each.arg in _MOVE_ARGUMENTS or self.words.is_device_name(each.arg))
+            or not (
+                each.arg in _MOVE_ARGUMENTS | self.words.names
+                or self.words.is_device_name(each.arg)
+            )
             and not (self.words.generator and self._is_plain_generator(each))
         ]
 

@@ -86,15 +86,21 @@ def _is_head(node: ast.AST) -> bool:
     return isinstance(node, ast.expr | ast.withitem)
 
 
-def evaluated(head: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is certainly evaluated in a statement: no arm of a condition, no function."""
+def evaluated(head: ast.AST, decided: Callable[[ast.expr], bool | None]) -> Iterator[ast.AST]:
+    """Yield what is certainly evaluated in a statement: of a condition the arm that constants
+    choose, no function."""
     queue = [head]
     while queue:
         node = queue.pop()
-        yield node
         if isinstance(node, ast.IfExp):
             queue.append(node.test)
-        elif isinstance(node, ast.BoolOp):
+            chosen = decided(node.test)
+            if chosen is not None:
+                yield node
+                queue.append(node.body if chosen else node.orelse)
+            continue
+        yield node
+        if isinstance(node, ast.BoolOp):
             queue.append(node.values[0])
         elif not isinstance(node, ast.Lambda):
             queue += ast.iter_child_nodes(node)

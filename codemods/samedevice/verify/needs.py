@@ -11,7 +11,7 @@ from functools import cached_property
 from samedevice import torchfacts
 from samedevice.finding import Finding
 from samedevice.inference import demands
-from samedevice.inference.forced import WORDS, Forced, behind_flags, forced
+from samedevice.inference.forced import WORDS, Deciding, forced
 from samedevice.inference.programs import Programs, is_main
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
@@ -114,6 +114,7 @@ class _Text:
         self._lines: dict[str, dict[int, str]] = {}
         self._raises: dict[str, set[int]] = {}
         self._flagged: dict[str, frozenset[int]] = {}
+        self._armed: dict[str, frozenset[ast.expr]] = {}
 
     def serves_others(self, finding: Finding) -> bool:
         """Tell whether a fix puts something where a value is, in a project that uses another GPU
@@ -155,7 +156,8 @@ class _Text:
     def raising(self, path: str) -> set[int]:
         """Return the lines of a file that raise without CUDA, whatever tests are around them."""
         if path not in self._raises:
-            self._raises[path] = set(_raising(self.programs, path, forced, self._edited))
+            found = _raising(self.programs, path, None, self._edited)
+            self._raises[path] = {node.lineno for node in found}
         return self._raises[path]
 
     def flagged(self, path: str) -> frozenset[int]:
@@ -163,9 +165,19 @@ class _Text:
         if path not in self._flagged:
             known = self._project.sources.get(path)
             asked = known is not None and WORDS.search(known.text) is not None
-            found = _raising(self.programs, path, behind_flags, self._edited) if asked else ()
-            self._flagged[path] = frozenset(found)
+            found = _raising(self.programs, path, "ifs", self._edited) if asked else ()
+            self._flagged[path] = frozenset(node.lineno for node in found)
         return self._flagged[path]
+
+    def armed(self, path: str) -> frozenset[ast.expr]:
+        """Return what in a file raises without CUDA if `a if test else b` comes to it."""
+        if path not in self._armed:
+            known = self._project.sources.get(path)
+            asked = known is not None and WORDS.search(known.text) is not None
+            found = _raising(self.programs, path, "arms", self._edited) if asked else ()
+            # the name of a type raises where it is used
+            self._armed[path] = frozenset(node for node in found if isinstance(node, ast.Call))
+        return self._armed[path]
 
     def needing(self, path: str) -> dict[int, str]:
         """Return the lines of a file whose text needs CUDA, each with what it says of that."""
@@ -215,16 +227,17 @@ class _Text:
 def _raising(
     programs: Programs,
     path: str,
-    asks: Callable[[ast.Module, str, Parents], Iterator[Forced]],
+    decides: Deciding | None,
     edited: bool,
-) -> Iterator[int]:
-    """Yield the lines of a file that raise without CUDA, by their text alone.
+) -> Iterator[ast.expr]:
+    """Yield what in a file raises without CUDA, by its text alone, where some tests decide on it.
 
     Not those that a test begins: what raises there may not be come to.
     """
     tree, parents = programs.tree(path), programs.parents(path)
     tests = {node.lineno for node in syntax.statements(tree) if isinstance(node, ast.If)}
-    for asked in asks(tree, programs.project.sources[path].text, parents):
+    text = programs.project.sources[path].text
+    for asked in forced(tree, text, parents, decides):
         if asked.node.lineno not in tests:
             if (
                 asked.kind in _RAISING
@@ -234,7 +247,7 @@ def _raising(
                 or asked.kind == "given"
                 and _is_for_device(asked.node, parents, tree)
             ):
-                yield asked.node.lineno
+                yield asked.node
 
 
 def _is_used(name: ast.expr, parents: Parents) -> bool:
@@ -289,10 +302,15 @@ class _Needs:
         self._lines = {path: found for path, found in lines.items() if found}
 
     def __bool__(self) -> bool:
-        return bool(self._lines) or any(map(self._flagged, self._program))
+        return bool(self._lines) or any(
+            self._flagged(path) or self._armed(path) for path in self._program
+        )
 
     def _flagged(self, path: str) -> frozenset[int]:
         return self._text.flagged(path) if self._back is not None else frozenset()
+
+    def _armed(self, path: str) -> frozenset[ast.expr]:
+        return self._text.armed(path) if self._back is not None else frozenset()
 
     def talking(self, path: str) -> str:
         """Return why what the processes that run a file tell each other needs CUDA, or ""."""
@@ -400,7 +418,13 @@ class _Needs:
                 for path, line in self._course.lines(code)
                 if line in self._lines.get(path, ()) or line in self._flagged(path)
             )
-            self._known[code] = next(found, "")
+            arms = (
+                self._reason(path, node.lineno)
+                for path, arm in self._course.chosen(code)
+                for node in ast.walk(arm)
+                if node in self._armed(path) and isinstance(node, ast.expr)
+            )
+            self._known[code] = next(found, "") or next(arms, "")
         return self._known[code]
 
     def _default(self, code: Code) -> str:

@@ -46,7 +46,7 @@ Kind = Callable[["Interpreter", str, Fact, Call], Value]
 Methods = Callable[["Interpreter", Instance, str, Call], Value]
 
 #: What attributes of an object are; None for a method, or for what is not known.
-Attributes = Callable[["Interpreter", Instance, str], "Value | None"]
+Attributes = Callable[["Interpreter", Instance, str, Location], "Value | None"]
 
 _MODELS: dict[str, Model] = {}
 _KINDS: dict[str, Kind] = {}

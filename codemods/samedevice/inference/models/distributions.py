@@ -40,7 +40,9 @@ def divergence(run: Interpreter, call: Call) -> Value:
 
 
 @attributes("distribution")
-def distribution_attribute(run: Interpreter, owner: Instance, attr: str) -> Value | None:
+def distribution_attribute(
+    run: Interpreter, owner: Instance, attr: str, spot: Location
+) -> Value | None:
     """A parameter or moment is where the distribution is."""
     if attr in PARTS:
         return owner

@@ -17,7 +17,7 @@ from samedevice.inference.events import (
     Placed,
     Shared,
 )
-from samedevice.inference.models import Call, kind
+from samedevice.inference.models import Call, attributes, kind
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance, Scope
 from samedevice.inference.values import (
@@ -247,3 +247,11 @@ def generator(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     made.site = run.record(GeneratorMade(call.spot, made.node, call.scope, name, device=told))
     run.snapshot(made.site, call.scope)
     return made
+
+
+@attributes("generator")
+def of_generator(run: Interpreter, owner: Instance, attr: str, spot: Location) -> Value | None:
+    """Where a generator draws: `torch.randn(3, generator=g, device=g.device)`."""
+    if attr == "device" and owner.node is not None:
+        return Device(owner.node, spot, resolved=True, of_value=True)
+    return None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from samedevice.inference import libraries
 from samedevice.inference.models import Call, attributes, methods
+from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Instance
 from samedevice.inference.values import Value
 
@@ -32,6 +33,6 @@ def method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
 
 
 @attributes("plot")
-def attribute(run: Interpreter, owner: Instance, attr: str) -> Value | None:
+def attribute(run: Interpreter, owner: Instance, attr: str, spot: Location) -> Value | None:
     """Return the axes of a grid; else an attribute is a method."""
     return owner if attr in _GRID else None

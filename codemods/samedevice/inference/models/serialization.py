@@ -47,9 +47,10 @@ def _written_whole(value: Value) -> list[Instance]:
 @kind("load")
 def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """`torch.load` and downloads: what is in the file is not known."""
-    given = call.kwargs.get("map_location")
-    if given is None and "map_location" in fact.params:
-        index = fact.params.index("map_location")
+    says = "map_location" if "map_location" in fact.params else "device"
+    given = call.kwargs.get(says)
+    if given is None and says in fact.params:
+        index = fact.params.index(says)
         given = call.args[index] if len(call.args) > index else None
     node = run.graph.node(call.spot)
     node.is_tensor = False
@@ -78,6 +79,8 @@ def load(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
             found.node.is_tensor = False
             found.opaque = True
             return found
+    elif fact.out == "host" and says == "device":
+        run.graph.pin(node, Place.HOST, call.spot, cause=Cause.FILE)
     made = Tensor(node, site=site)
     made.opaque = True
     return made
