@@ -290,3 +290,20 @@ z = net(torch.ones(2, 4, device=device))
 """
     assert places(text, "layer") == places(text, "end") == {Place.CENTRAL}
     assert places(text, "self.layers[:1]") == {Place.HOST}
+
+
+def test_users_may_choose_the_device_where_an_option_is_the_cpu_by_default() -> None:
+    text = f"""\
+import argparse
+{HEAD}parser = argparse.ArgumentParser()
+parser.add_argument("--device", default="cpu")
+args = parser.parse_args()
+model = nn.Linear(3, 3)
+model.to(args.device)
+x = torch.ones(3).to(args.device)
+z = model(x)
+print(z, torch.zeros(3))
+"""
+    for code in ("x", "z", "model(x)"):
+        assert places(text, code) == {Place.HOST, Place.CENTRAL}, code
+    assert places(text, "torch.zeros(3)") == places(text, "nn.Linear(3, 3)") == {Place.HOST}

@@ -81,6 +81,8 @@ class Context:
     #: Expressions of devices that are used as such.
     meant: set[ast.AST] = field(default_factory=set, init=False)
     cpu_devices: list[Device] = field(default_factory=list, init=False)
+    #: Those that options of the command line are by default: users choose others.
+    by_default: list[PlaceVar] = field(default_factory=list, init=False)
     named_literals: set[ast.AST] = field(default_factory=set, init=False)
     stored_literals: set[ast.AST] = field(default_factory=set, init=False)
     #: Constants that stand for an argument: the call that left it out, and the parameter.

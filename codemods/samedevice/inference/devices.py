@@ -220,6 +220,7 @@ def device_literal(
             chosen = run.graph.node(value.spot or spot)
             by_default = text if text.startswith("cpu") else ""
             run.graph.pin(chosen, Place.CENTRAL, value.spot or spot, by_default)
+            run.by_default.append(chosen)
             value.device = Device(chosen, value.spot, text=True, resolved=True)
             if value.spot is not None and DEVICE.fullmatch(str(value.value)):
                 # A user who does not choose gets a device that the machine may not have.

@@ -60,6 +60,11 @@ class Whereabouts:
             found = self.paths(value)
         if Place.CENTRAL in found and Place.HOST not in found and self._is_rather_chosen(value):
             found.append(Place.HOST)
+        elif Place.HOST in found and Place.CENTRAL not in found and self._by_default:
+            nodes, now = self._tracer.then.get((node, value), []), _root(value)
+            moved = bool(nodes) and all(each.find() is not now for each in nodes)
+            if not moved and any(_root(each) in self._by_default for each in self._origins(value)):
+                found.append(Place.CENTRAL)  # users may choose it
         return found
 
     def _is_rather_chosen(self, value: Value) -> bool:
@@ -67,15 +72,28 @@ class Whereabouts:
         what the program puts there depends: an option beside another one, or beside none."""
         if all(each == self._deciders[0] for each in self._deciders):
             return False
+        return any(
+            not each.issuperset(own)
+            for origin in self._origins(value)
+            for own in self._chosen(origin)
+            for each in self._deciders
+        )
+
+    def _origins(self, value: Value) -> Iterator[Value]:
+        """Yield a value and what it is computed from, as far as that is looked at."""
         open_, done = [value], {value}
         while open_ and len(done) < _STEPS:
             at = open_.pop()
-            if any(not each.issuperset(own) for own in self._chosen(at) for each in self._deciders):
-                return True
-            new = [source for source in self.sources(at) if source not in done]
+            yield at
+            new = [source for source in members(at) or self.sources(at) if source not in done]
             done.update(new)
             open_ += new
-        return False
+
+    @cached_property
+    def _by_default(self) -> set[PlaceVar | None]:
+        """The places that options decide which say "cpu" by default."""
+        options = (node.find() for node in self._tracer.by_default)
+        return {root for root in options if root.name.startswith("cpu")}
 
     def _chosen(self, value: Value) -> Iterator[frozenset[object]]:
         """Yield what had to be chosen for a value to be put where it is."""
@@ -307,6 +325,11 @@ def node_of(value: Value) -> PlaceVar | None:
     if isinstance(value, Union):
         return node_of(value.options[0])
     return value.node if isinstance(value, (Tensor, Device, Instance)) else None
+
+
+def _root(value: Value) -> PlaceVar | None:
+    node = node_of(value)
+    return node.find() if node is not None else None
 
 
 def _is_empty(value: Value) -> bool:
