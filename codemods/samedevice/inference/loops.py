@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from samedevice.inference import assignment, narrowing
 from samedevice.inference.dispatch import executes
 from samedevice.inference.environment import Loop, Path, State
+from samedevice.inference.models import tensor_methods
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Instance, Scope, Union
 from samedevice.inference.values import (
@@ -271,6 +272,7 @@ def _for_loop(run: Interpreter, node: ast.For | ast.AsyncFor, scope: Scope) -> b
         node.target, elements, lambda: run.block(node.body, scope), scope, node, again, exact
     )
     run.guarded -= counts
+    tensor_methods.dropped_in_loop(run, node, scope)
     return _behind_loop(run, node.orelse, breaks, scope)
 
 

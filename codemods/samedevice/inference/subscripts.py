@@ -166,6 +166,9 @@ def _item_of_dict(run: Interpreter, owner: Dict, key: Value, spot: Location, sco
         made = calls.apply(run, owner.factory, [], {}, spot, scope)
         run.trail.put(owner.items, key.value, made)
         return made
+    if owner.late and owner.factory is not None:
+        made = calls.apply(run, owner.factory, [], {}, spot, scope)
+        owner.element = run.join(owner.element, made)
     if isinstance(key, Const) and owner.element is UNKNOWN:
         return UNKNOWN  # what other keys have says nothing of it
     joined: Value | None = None

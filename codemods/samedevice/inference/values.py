@@ -406,10 +406,10 @@ class Dict(Value):
     """A mapping: members by constant key, and `element` for the others.
 
     `perhaps`: on another path it is something else. `factory`: by what it makes a member for a key
-    that it lacks.
+    that it lacks, and `late`, if it has made none yet.
     """
 
-    __slots__ = ("element", "factory", "items", "keys", "perhaps", "spot")
+    __slots__ = ("element", "factory", "items", "keys", "late", "perhaps", "spot")
 
     def __init__(
         self, items: dict[Any, Value] | None = None, element: Value | None = None,
@@ -419,6 +419,7 @@ class Dict(Value):
         self.element = element
         self.keys: Value = SCALAR
         self.factory: Value | None = None
+        self.late = False
         self.perhaps = False
         self.spot = spot
 

@@ -219,10 +219,21 @@ class _Branches:
             ]
             yield self._finding(Location(path, node.test), _MESSAGE, known.values(), edits)
             return
+        if not known and _is_constant_elsewhere(self.solution, path, node.test):
+            yield self._asked_too(Location(path, node.test))
+            return
         freed = [] if stays or asked else self._freed(path, node, taken, known)
+        yield from self._in_parts(Location(path, node.test), known, freed)
+
+    def _in_parts(
+        self, spot: Location, known: dict[ast.AST, DeviceExpression],
+        freed: list[tuple[ast.stmt, list[Edit]]],
+    ) -> Iterator[Finding]:  # fmt: skip
+        """Report the moves of a branch that does more: what is freed from it, and each other."""
+        path = spot.path
         if freed:
             changes = [e for _, part in freed for e in part]
-            yield self._finding(Location(path, node.test), _MESSAGE, known.values(), changes)
+            yield self._finding(spot, _MESSAGE, known.values(), changes)
         left = {n for part, _ in freed for n in ast.walk(part)}
         for n, name in known.items():
             parent = self.solution.programs.parents(path).get(n)
@@ -234,6 +245,16 @@ class _Branches:
                     [name],
                     to_device(self.solution, Location(path, n), name),
                 )
+
+    def _asked_too(self, spot: Location) -> Finding:
+        """Report a test of a constant of another file: that there is CUDA it does not say."""
+        said = self.solution.code(spot)
+        torch, imports = device_names(self.solution).imports.torch(spot.path)
+        whole = edit(self.solution, spot, "replace", code=f"{said} and {torch}.cuda.is_available()")
+        return finding(
+            self.solution, RULE, spot, f"CUDA is used on every machine: `{said}` is always true",
+            Fix((whole,), imports=imports, erasure="cuda-only-api") if torch else None,
+        )  # fmt: skip
 
     def _freed(
         self,
@@ -383,6 +404,34 @@ class _Branches:
         first, *others = names
         whole = fix(first, *edits, *(e for name in others for e in name.edits))
         return finding(self.solution, RULE, spot, message, whole)
+
+
+def _is_constant_elsewhere(solution: Solution, path: str, test: ast.expr) -> bool:
+    """Tell whether a test reads what another file of the program sets to True, and nobody else."""
+    match test:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name):
+            pass
+        case _:
+            return False
+    setting = [
+        (other, node)
+        for other in sorted(solution.programs.of(path))
+        if name in solution.project.sources[other].text
+        for node in syntax.walk(solution.programs.tree(other))
+        if isinstance(node, ast.Name)
+        and node.id == name
+        and isinstance(node.ctx, ast.Store)
+        or isinstance(node, ast.Attribute)
+        and node.attr == name
+        and isinstance(node.ctx, ast.Store)
+    ]
+    if len(setting) != 1 or setting[0][0] == path:
+        return False
+    statement = solution.statement_of(Location(*setting[0]))
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=True)):
+            return statement in solution.programs.tree(setting[0][0]).body
+    return False
 
 
 def _is_of_caller(site: Decision, test: ast.expr) -> bool:

@@ -1,15 +1,21 @@
 """The result of moving a tensor is dropped.
 
 Why: `module.to(device)` moves in place, `tensor.to(device)` does not: it returns another tensor.
-As a statement it does nothing.
+As a statement it does nothing. Neither does a loop that gives what it moves to its own name: the
+container keeps what it had.
 
 Example:
 
     x.to(device)
 
+    for name, value in batch.items():
+        value = value.to(device)
+
 becomes
 
     x = x.to(device)
+    for name, value in batch.items():
+        batch[name] = value.to(device)
 
 Fix safety: safe. On a CPU-only machine `.to(device)` returns the same tensor.
 """
@@ -19,10 +25,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from samedevice.finding import DeviceExpression, Finding
+from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import Dropped
 from samedevice.inference.nodes import Location
+from samedevice.inference.sites import Group
 from samedevice.reading import syntax
 from samedevice.rules._build import edit, finding, fix, short
 
@@ -54,6 +61,8 @@ def find(solution: Solution) -> Iterator[Finding]:
     """Report statements that move a tensor and keep nothing."""
     for group in solution.groups(Dropped):
         statement = group.spot.node
+        if isinstance(statement, ast.Assign):
+            yield _member(solution, group, statement)
         if len(group.sites) == 0 or not isinstance(statement, ast.Expr):
             continue
         call = statement.value
@@ -76,3 +85,24 @@ def find(solution: Solution) -> Iterator[Finding]:
             unfixed="it needs gradients: create it on the device" if leaf
             else "the moved tensor has no name that could keep it",
         )  # fmt: skip
+
+
+def _member(solution: Solution, group: Group[Dropped], statement: ast.Assign) -> Finding:
+    """Report a loop that moves the members of a container, which keeps those that it had."""
+    loop = solution.programs.parents(group.spot.path).get(statement)
+    repair: Fix | None = None
+    match loop:
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(id=key), _]),
+            iter=ast.Call(func=ast.Attribute(value=held, attr="items"))
+            | ast.Call(args=[ast.Name() | ast.Attribute() as held]),
+        ) if isinstance(held, (ast.Name, ast.Attribute)):
+            code = f"{solution.code(Location(group.spot.path, held))}[{key}]"
+            target = Location(group.spot.path, statement.targets[0])
+            repair = fix(DeviceExpression(""), edit(solution, target, "replace", code=code))
+    return finding(
+        solution, "dropped-move", group.spot,
+        f"`{short(solution.code(group.spot))}` moves a member of a container, which keeps the one "
+        "that it has",
+        repair, unfixed="the container has no name here",
+    )  # fmt: skip

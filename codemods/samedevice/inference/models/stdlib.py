@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from samedevice.inference import calls, classes, moving, namespaces
 from samedevice.inference.events import Copied
 from samedevice.inference.models import Call, model
-from samedevice.inference.objects import Class, Instance, Partial
+from samedevice.inference.objects import Class, Func, Instance, Partial
 from samedevice.inference.values import SCALAR, UNKNOWN, Arg, Const, Dict, Iter, Seq, Value
 
 if TYPE_CHECKING:
@@ -125,11 +125,16 @@ def ordered(run: Interpreter, call: Call) -> Value:
 
 @model("collections.defaultdict")
 def with_default(run: Interpreter, call: Call) -> Value:
-    """A dictionary with a default: its members are what the factory makes."""
+    """A dictionary with a default: its members are what the factory makes.
+
+    One that is made while a module is built makes them when the module is where it is then.
+    """
     made = Dict(spot=call.spot)
     if call.args:
-        made.factory = call.args[0][0]
-        made.element = calls.apply(run, made.factory, [], {}, call.spot, call.scope)
+        factory = made.factory = call.args[0][0]
+        made.late = call.scope.building and isinstance(factory, Func)
+        if not made.late:
+            made.element = calls.apply(run, factory, [], {}, call.spot, call.scope)
     return made
 
 

@@ -375,15 +375,56 @@ def moved_unknown(
 
 def dropped(run: Interpreter, statement: ast.Expr, value: Value, scope: Scope) -> None:
     """Note a statement that moves a tensor and drops the result."""
-    call = statement.value
+    if isinstance(value, Tensor):
+        _drop(run, statement, statement.value, scope)
+
+
+def dropped_in_loop(run: Interpreter, loop: ast.For | ast.AsyncFor, scope: Scope) -> None:
+    """Note the members of containers that a loop moves and gives to its own name alone."""
+    for statement in lost_moves(loop):
+        _drop(run, statement, statement.value, scope)
+
+
+@syntax.per_node
+def lost_moves(loop: ast.For | ast.AsyncFor) -> list[ast.Assign]:
+    """Return what a loop moves for nobody: `for name, x in batch.items(): x = x.to(device)`.
+
+    The container keeps what it had, and nothing else reads the name.
+    """
+    match loop:
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(), ast.Name(id=name)]),
+            iter=ast.Call(func=ast.Attribute(attr="items"), args=[])
+            | ast.Call(func=ast.Name(id="enumerate"), args=[_]),
+        ):
+            names = [each for each in syntax.walk(loop) if isinstance(each, ast.Name)]
+            reads = [n for n in names if n.id == name and isinstance(n.ctx, ast.Load)]
+        case _:
+            return []
+    found = []
+    for statement in loop.body:
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name(id=bound)],
+                value=ast.Call(func=ast.Attribute(value=ast.Name() as moved, attr="to" | "cuda")),
+            ) if bound == name and all(
+                read is moved or read.lineno < statement.lineno for read in reads
+            ):
+                found.append(statement)
+    return found
+
+
+def _drop(run: Interpreter, statement: ast.stmt, call: ast.expr, scope: Scope) -> None:
+    """Note what a statement moves; of a loop over several members, each."""
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
         return
-    if call.func.attr not in ("to", "cuda", "cpu") or not isinstance(value, Tensor):
+    if call.func.attr not in ("to", "cuda", "cpu"):
         return
-    for site in reversed(run.sites):
+    each = isinstance(statement, ast.Assign)
+    for site in run.sites[::-1]:
         if site.spot.node is call and isinstance(site, TensorMoved):
             moved = site.tensor
-            if moved is None:
+            if moved is None or each and moved.site is None:
                 continue
             if moved.site is not None and moved.site.spot.node is call.func.value:
                 return  # it is made to be moved: that is tried, or wakes the device
@@ -392,4 +433,5 @@ def dropped(run: Interpreter, statement: ast.Expr, value: Value, scope: Scope) -
                     moved.site.dropped = True
                 spot = Location(scope.path, statement)
                 run.record(Dropped(spot, moved.node, scope, move=site, leaf=moved.leaf))
-            return
+            if not each:
+                return
