@@ -368,6 +368,10 @@ class _Tied:
         found = call.kwargs.get(name)
         if found is None and len(call.args) > position >= 0:
             found = call.args[position]
+        if found is not None and isinstance(group.spot.node, ast.Call):
+            several = (each.value for each in group.spot.node.keywords if each.arg is None)
+            if any(found[1].node is each for each in several):
+                return None  # `**options`, which are filled elsewhere
         return found
 
     def _either(

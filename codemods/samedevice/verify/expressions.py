@@ -20,6 +20,7 @@ _EMPTY_PARTS = ("Pool", "Pad", "Dropout", "Unfold")
 _MUTATIONS = frozenset(
     {"update", "pop", "append", "extend", "insert", "setdefault", "clear", "add"}
 )
+_PACKS = frozenset({"pack_padded_sequence", "pack_sequence", "PackedSequence"})
 _NOT_TENSORS = {TEXT, NUMBER, FLAG, DEVICE, DATA}
 
 
@@ -44,6 +45,9 @@ def mistyped(edited: Edited) -> Iterator[tuple[ast.AST, str]]:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="to" | "cpu" | "cuda")):
                 if edited.is_new(node.func) and _tested_later(file, node, name):
                     reason = f"`{name}` may be None, which is asked below"
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr="register_buffer")):
+                if _is_before_super(file.edited, node):
+                    reason = "a module takes buffers only after `super().__init__()`"
             case ast.keyword(arg=str()):
                 reason = _several(file, node)
         if reason:
@@ -135,6 +139,8 @@ def _attribute(file: _File, node: ast.Attribute) -> str:
         if around is not None and not file.has_parameters(around):
             return f"{around.name} has no parameters that could tell its device"
         return ""
+    if _is_packed(file, node.value):
+        return f"`{code}` is a packed sequence there, which has no device"
     wrong = owner & _NOT_TENSORS
     if wrong:
         return f"`{code}` may be {min(wrong)}, which has no device"
@@ -142,6 +148,33 @@ def _attribute(file: _File, node: ast.Attribute) -> str:
     if is_module and not file.has_devices and ast.unparse(node) not in file.asked_before:
         return f"`{code}` is a module, which has no device of its own"
     return ""
+
+
+def _is_packed(file: _File, node: ast.expr) -> bool:
+    """Tell whether a name was last bound to what packs sequences, above the line of a node."""
+    if not isinstance(node, ast.Name):
+        return False
+    last: ast.Assign | None = None
+    for part in syntax.walk(_function_around(file.edited, node)):
+        if isinstance(part, ast.Assign) and part.lineno < node.lineno:
+            bound = [each for target in part.targets for each in ast.walk(target)]
+            if any(isinstance(each, ast.Name) and each.id == node.id for each in bound):
+                last = part if last is None or part.lineno > last.lineno else last
+    match last:
+        case ast.Assign(targets=[ast.Name()], value=ast.Call(func=func)):
+            return syntax.dotted(func).rpartition(".")[2] in _PACKS
+    return False
+
+
+def _is_before_super(edited: Edited, node: ast.Call) -> bool:
+    """Tell whether a constructor calls that of its base below a statement."""
+    return any(
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Attribute)
+        and part.func.attr == "__init__"
+        and part.lineno > node.lineno
+        for part in syntax.walk(_function_around(edited, node))
+    )
 
 
 def _is_used_as_module(file: _File, node: ast.expr) -> bool:
@@ -173,7 +206,7 @@ def _has_parameters(file: _File, node: ast.ClassDef, depth: int) -> bool:
             return True  # another's class
         if base is not None and depth and file.has_parameters(base, depth - 1):
             return True
-    for part in syntax.walk(node):
+    for part in _constructing(node):
         match part:
             case ast.Call(func=func):
                 name = getattr(func, "attr", "") or getattr(func, "id", "")
@@ -186,6 +219,39 @@ def _has_parameters(file: _File, node: ast.ClassDef, depth: int) -> bool:
                 if _is_of_self(target) and _may_hold(file, value, depth):
                     return True
     return False
+
+
+def _constructing(node: ast.ClassDef) -> Iterator[ast.AST]:
+    """Yield the code that certainly runs when an object of a class is built.
+
+    A branch that is left out makes nothing: both have to, or what stands under no test.
+    """
+    methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
+    queue, seen = ["__init__"], {"__init__"}
+    while queue:
+        method = methods.get(queue.pop())
+        for statement in _unconditional(method.body) if method is not None else ():
+            for part in syntax.walk(statement):
+                yield part
+                match part:
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)):
+                        if name not in seen:
+                            seen.add(name)
+                            queue.append(name)
+
+
+def _unconditional(block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a block that no `if` without an `else` may leave out."""
+    for statement in block:
+        match statement:
+            case ast.If(body=body, orelse=other):
+                yield from _unconditional([*body, *other]) if other else ()
+            case ast.For(body=body) | ast.With(body=body) | ast.While(body=body):
+                yield from _unconditional(body)
+            case ast.Try(body=body, finalbody=last):
+                yield from _unconditional([*body, *last])
+            case _:
+                yield statement
 
 
 def _is_of_self(target: ast.expr) -> bool:
