@@ -170,14 +170,9 @@ def forced(tree: ast.Module, text: str, parents: Parents) -> Iterator[Forced]:
     return (each for each, decided in _asked(tree, text, parents) if decided is None)
 
 
-def behind_flags(tree: ast.Module, text: str, parents: Parents) -> Iterator[Forced]:
-    """Yield what a file asks for where the tests of `if` statements alone decide on it."""
-    return (each for each, decided in _asked(tree, text, parents) if decided == "ifs")
-
-
-def behind_arms(tree: ast.Module, text: str, parents: Parents) -> Iterator[Forced]:
-    """Yield what a file asks for where `a if test else b` decides on it as well."""
-    return (each for each, decided in _asked(tree, text, parents) if decided == "arms")
+def behind_flags(tree: ast.Module, text: str, parents: Parents, by: str = "ifs") -> Iterator[Forced]:
+    """Yield what a file asks for where the tests of `if`, or of arms, alone decide on it."""
+    return (each for each, what in _asked(tree, text, parents) if what == by)
 
 
 @syntax.per_node

@@ -6,12 +6,12 @@ import ast
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from samedevice import torchfacts
 from samedevice.finding import Finding
 from samedevice.inference import demands
-from samedevice.inference.forced import WORDS, Forced, behind_arms, behind_flags, forced
+from samedevice.inference.forced import WORDS, Forced, behind_flags, forced
 from samedevice.inference.programs import Programs, is_main
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
@@ -174,6 +174,7 @@ class _Text:
         if path not in self._armed:
             known = self._project.sources.get(path)
             asked = known is not None and WORDS.search(known.text) is not None
+            behind_arms = partial(behind_flags, by="arms")
             found = _raising(self.programs, path, behind_arms, self._edited) if asked else ()
             # the name of a type raises where it is used
             self._armed[path] = frozenset(node for node in found if isinstance(node, ast.Call))
