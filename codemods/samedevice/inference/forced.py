@@ -167,10 +167,12 @@ def defaults_of(tree: ast.Module) -> Defaults:
 
 def forced(tree: ast.Module, text: str, parents: Parents) -> Iterator[Forced]:
     """Yield what a file asks for on every machine, and no test in sight of it decides on."""
-    return (each for each, decided in _asked(tree, text, parents) if decided is None)
+    return (each for each, what in _asked(tree, text, parents) if what is None)
 
 
-def behind_flags(tree: ast.Module, text: str, parents: Parents, by: str = "ifs") -> Iterator[Forced]:
+def behind_flags(
+    tree: ast.Module, text: str, parents: Parents, by: str = "ifs"
+) -> Iterator[Forced]:
     """Yield what a file asks for where the tests of `if`, or of arms, alone decide on it."""
     return (each for each, what in _asked(tree, text, parents) if what == by)
 
@@ -207,10 +209,8 @@ def _what_decides(node: ast.AST, parents: Parents) -> _Deciding | None:
 def by_default(
     tree: ast.Module, text: str, parents: Parents, defaults: Callable[[], Defaults]
 ) -> Iterator[Forced]:
-    """Yield what a file asks for where only a user's word against it would decide on it.
-
-    `defaults` are asked for where something depends on them: all files of a program are read then.
-    """
+    """Yield what a file asks for where only a user's word against it would decide on it: the
+    `defaults`, for which all files of a program are read."""
     for asked, decided in _asked(tree, text, parents):
         if decided in (None, "otherwise"):
             continue
