@@ -205,10 +205,8 @@ def _what_decides(node: ast.AST, parents: Parents) -> Deciding | None:
 def by_default(
     tree: ast.Module, text: str, parents: Parents, defaults: Callable[[], Defaults]
 ) -> Iterator[Forced]:
-    """Yield what a file asks for where only a user's word against it would decide on it.
-
-    `defaults` are asked for where something depends on them: all files of a program are read then.
-    """
+    """Yield what a file asks for where only a user's word against it would decide on it: the
+    `defaults`, for which all files of a program are read."""
     for asked, decided in _asked(tree, text, parents):
         if decided in (None, "otherwise"):
             continue

@@ -205,11 +205,15 @@ def _counts_several(test: ast.expr) -> bool:
 def _is_meant(solution: Solution, spot: Location) -> bool:
     """Tell whether a place is to fail without CUDA, or only who wants a GPU comes to it.
 
-    That is so in a class's own method `cuda`, whose name says where it goes.
+    A class's own method `cuda` says by its name where its object goes: `self.to("cuda")`.
     """
     function = solution.programs.function_of(spot)
-    if solution.is_to_fail(spot.node) or getattr(function, "name", "") == "cuda":
+    if solution.is_to_fail(spot.node):
         return True
+    if isinstance(function, _FUNCTION) and function.name == "cuda":
+        match solution.programs.parents(spot.path).get(spot.node):
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr="to")):
+                return True
     return _left_before(function, solution.statement_of(spot))
 
 
