@@ -260,9 +260,15 @@ def _of_statement(
     path, first, last = where
     solution = inference.infer(project, project.programs.get(path))
     operands = solution.operands(path, first, last)
+    read: list[tuple[Location, PlaceVar]] = []
     if message is not None and message.kind == "numpy":
-        operands = [*operands, *_read_by_the_host(solution, path, first, last)]
-    meetings = {spot.node: _meeting(solution, spot, node) for spot, node in operands}
+        read = list(_read_by_the_host(solution, path, first, last))
+    meetings = {spot.node: _meeting(solution, spot, node) for spot, node in (*operands, *read)}
+    for spot, _ in read:  # torch read it there, whatever the code before it is to become
+        if meetings[spot.node].on_device is False:
+            meetings[spot.node] = Meeting(
+                solution.code(spot), Place.CENTRAL, (), certain=True, told=True
+            )
     if message is not None:
         meetings = _as_told(solution, meetings, path, message)
     about = [*_about(findings, path, first, last), *_at_origins(findings, meetings.values())]

@@ -168,3 +168,39 @@ y = x + torch.ones(2)
     assert found is not None and found.path == "a/train.py"
     found = explained(text.format("other.py"), {"other.py": "pass", "b/other.py": code}, tmp_path)
     assert found is not None and found.path == "b/other.py"
+
+
+def test_what_numpy_reads_is_where_torch_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another mistake above makes it look as if it were to be on the CPU."""
+    program = """
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 2)
+        self.shift = torch.zeros(2)
+
+    def forward(self, x):
+        return self.layer(x) + self.shift
+
+
+y = Net().to(device)(torch.ones(1, 3))
+print(y.detach().numpy())
+"""
+    monkeypatch.chdir(tmp_path)
+    text = (
+        'Traceback (most recent call last):\n  File "main.py", line 18, in <module>\n'
+        "    print(y.detach().numpy())\n"
+        "TypeError: can't convert cuda:0 device type tensor to numpy."
+    )
+    found = explained(text, {"main.py": program}, tmp_path)
+    assert found is not None
+    assert [(one.code, one.on_device) for one in found.operands] == [("y.detach()", True)]
+    assert {one.rule for one in found.findings} == {"not-moved-to-cpu"}

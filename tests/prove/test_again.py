@@ -149,3 +149,18 @@ def test_a_program_that_ends_well_runs_once(tmp_path: Path, word: str | None) ->
     assert ("all finite" in told.stderr) is summary
     assert ("made on the device" in told.stderr) is (word is None)
     assert ("Transfers between" in told.stderr) is (word == "--record")
+
+
+def test_a_folder_beside_this_one_is_found_from_its_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(tmp_path, "lib").mkdir()
+    Path(tmp_path, "lib", "tools.py").write_text("from torch import ones\n", "utf-8")
+    project = Path(tmp_path, "project")
+    project.mkdir()
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((os.path.join("..", "lib"), "own")))
+    code = CLASH.replace("torch.ones(2)\nx =", "tools.ones(2)\nx =")
+    program, first = first_run(project, code.replace("import torch", "import tools\nimport torch"))
+    found = again.explained(first, program, project, SETTINGS)
+    assert found.again == again.RECORDED

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 
 #: Names that are followed back to the call that they are taken from.
 _HOPS = 3
+#: What makes arrays, or tensors, in every library that has it under this name.
+_FACTORIES = frozenset(
+    ("arange", "as_tensor", "eye", "from_numpy", "full", "full_like", "linspace", "ones")
+    + ("ones_like", "randn", "tensor", "zeros", "zeros_like")
+)
 
 
 def called(run: Interpreter, node: ast.Call, args: list[Arg], kwargs: dict[str, Arg]) -> None:
@@ -66,7 +71,7 @@ def met(
     """Note that something unknown enters an operation with a tensor; `matrices`: no number can."""
     if value is not UNKNOWN or not isinstance(tensor, Tensor) or not surely_tensor(tensor):
         return
-    if matrices or _is_sliced(spot.node):
+    if matrices or _is_sliced(spot.node) or _is_made(spot.node, scope):
         run.record(MetUnknown(spot, tensor.node, scope, data=True))
         return
     source = _source(spot.node, scope)
@@ -84,6 +89,17 @@ def _is_sliced(node: ast.AST) -> bool:
             return any(isinstance(part, ast.Slice) for part in parts)
         case ast.UnaryOp(operand=inner):
             return _is_sliced(inner)
+    return False
+
+
+def _is_made(node: ast.AST, scope: Scope) -> bool:
+    """Tell whether a call makes what has elements, whatever module it is asked of: `xp.ones(3)`."""
+    for _ in range(_HOPS):
+        if isinstance(node, ast.Name) and node.id in scope.answers:
+            node = scope.answers[node.id]
+    match node:
+        case ast.Call(func=ast.Attribute(attr=attr)):
+            return attr in _FACTORIES
     return False
 
 

@@ -224,6 +224,8 @@ def run_program(
         )
         job.write(Path(folder, "job.json"))
         env = {**os.environ, **settings.env}
+        if cwd is not None and env.get("PYTHONPATH"):
+            env["PYTHONPATH"] = _from_elsewhere(env["PYTHONPATH"])
         if settings.on == "cpu":  # a machine with a GPU must not lend it
             env |= {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": ""}
         if settings.seed is not None:
@@ -243,6 +245,15 @@ def run_program(
         report = _read_report(Path(job.report))
         stack = _read_stack(Path(job.stack))
     return _result(str(program), settings, ended, report, stack)
+
+
+def _from_elsewhere(paths: str) -> str:
+    """Return a list of folders so that those beside this one are found from its copy, too."""
+    entries = paths.split(os.pathsep)
+    beside = [os.path.normpath(entry).split(os.sep)[0] == os.pardir for entry in entries]
+    return os.pathsep.join(
+        os.path.abspath(entry) if out else entry for entry, out in zip(entries, beside, strict=True)
+    )
 
 
 def _interpreter(python: str) -> str:

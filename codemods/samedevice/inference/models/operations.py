@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samedevice.inference import arithmetic, contents, libraries, unexplained
+from samedevice.inference import arithmetic, classes, contents, libraries, unexplained
 from samedevice.inference.events import Amp, CudaOnly, CudaQuiet, Shared
 from samedevice.inference.models import Call, factories, kind, plots
 from samedevice.inference.nodes import Location, Place
@@ -163,7 +163,8 @@ def host_function(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
         if fact.host and not fact.must_be_on_host(parameter):
             continue  # a rate, a name: no tensor, whatever it looks like
         for value, where in given:
-            libraries.demand_host(run, value, where, call.scope, name)
+            held = classes.contents(value) if isinstance(value, Instance) else None
+            libraries.demand_host(run, held or value, where, call.scope, name)
     if fact.out == "hostobject":
         return Instance(plots.family(name), name, fact=fact)
     if fact.out == "hosttensor":
