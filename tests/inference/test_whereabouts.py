@@ -307,3 +307,28 @@ print(z, torch.zeros(3))
     for code in ("x", "z", "model(x)"):
         assert places(text, code) == {Place.HOST, Place.CENTRAL}, code
     assert places(text, "torch.zeros(3)") == places(text, "nn.Linear(3, 3)") == {Place.HOST}
+
+
+def test_a_gradient_is_where_what_an_autograd_function_gives_is() -> None:
+    text = f"""\
+{HEAD}class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        changed = grad.clone()
+        return changed * 2
+
+
+device = torch.device("cpu")
+w = torch.ones(3, 3, device=device, requires_grad=True)
+for _ in range(3):
+    loss = Double.apply(torch.ones(3, 3) @ w).sum()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+"""
+    for code in ("grad", "changed", "grad.clone()", "x * 2", "loss"):
+        assert places(text, code) == {Place.HOST}, code

@@ -274,10 +274,23 @@ class Whereabouts:
                 continue
             done.add(root)
             first = self._born.get(root)
-            if first is not None and first is not value:
+            if first is not None and first is not value and not self._is_made_of(first, value):
                 yield first
             else:
                 open_ += [source.find() for source in root.flows_from]
+
+    def _is_made_of(self, made: Tensor, value: Tensor) -> bool:
+        """Tell whether a tensor that shares a place with another one is computed from that."""
+        open_: list[Value] = [made]
+        done: set[Value] = set()
+        while open_ and len(done) < _STEPS:
+            at = open_.pop()
+            if at is value:
+                return True
+            if at not in done and isinstance(at, Tensor) and at.node.find() is value.node.find():
+                open_ += self._tracer.births.get(at, (None, ()))[1]
+            done.add(at)
+        return False
 
     @cached_property
     def _born(self) -> dict[PlaceVar, Tensor]:
