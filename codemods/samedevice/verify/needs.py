@@ -6,7 +6,7 @@ import ast
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
 from samedevice import torchfacts
 from samedevice.finding import Finding
