@@ -63,8 +63,8 @@ def _says_so(mark: ast.expr, tree: ast.Module) -> bool:
                 return any(_says_so(call, ast.Module([], [])) for call in calls)
     if not isinstance(mark, ast.Call):
         return _NAMED.fullmatch(ast.unparse(mark)) is not None
-    for given in mark.keywords:  # a mark of a project's own: `@run_if(min_gpus=1)`
-        if given.arg in _AT_LEAST and isinstance(given.value, ast.Constant) and given.value.value:
+    for told in mark.keywords:  # a mark of a project's own: `@run_if(min_gpus=1)`
+        if told.arg in _AT_LEAST and isinstance(told.value, ast.Constant) and told.value.value:
             return True
     match syntax.dotted(mark.func).rpartition(".")[2], mark.args:
         case "skipif" | "skipIf", [test, *_]:
