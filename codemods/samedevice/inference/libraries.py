@@ -116,6 +116,13 @@ def returned(fact: Fact, node: PlaceVar | None, spot: Location) -> Value:
     return UNKNOWN
 
 
+#: What gives a tensor that has dimensions, also of those that have none.
+_WITH_DIMENSIONS = frozenset(
+    ("atleast_1d", "atleast_2d", "cat", "column_stack", "concat", "concatenate", "dstack", "expand")
+    + ("hstack", "repeat", "row_stack", "stack", "tile", "unsqueeze", "vstack")
+)
+
+
 def shaped(fact: Fact, result: Tensor, name: str, args: list[Arg], kwargs: dict[str, Arg]) -> Value:
     """Return an operation's result, in the shape that the fact says."""
     last = name.rpartition(".")[2]
@@ -130,6 +137,9 @@ def shaped(fact: Fact, result: Tensor, name: str, args: list[Arg], kwargs: dict[
     elif _has_one_dimension(last, args, kwargs):
         result = result.copy()
         result.row, result.scalar = True, False
+    elif result.scalar and last in _WITH_DIMENSIONS:
+        result = result.copy()
+        result.scalar = False
     return result
 
 

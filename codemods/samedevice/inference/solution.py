@@ -412,9 +412,8 @@ class Solution(Answers):
         return node
 
     def chain_end(self, spot: Location) -> Location:
-        """Return the end of a chain of methods that only look at or convert the value."""
-        parents = self.programs.parents(spot.path)
-        node = spot.node
+        """Return the end of a chain of methods that only look at the value; a leaf stays one."""
+        parents, node = self.programs.parents(spot.path), spot.node
         while True:
             attribute = parents.get(node)
             call = parents.get(attribute) if attribute is not None else None
@@ -425,7 +424,8 @@ class Solution(Answers):
             ):
                 return Location(spot.path, node)
             fact = torchfacts.tensor_method(attribute.attr)
-            if fact is None or fact.kind != "view" or fact.out not in ("tensor", "self"):
+            looks = fact is not None and fact.kind == "view" and fact.out in ("tensor", "self")
+            if not looks or attribute.attr == "requires_grad_":
                 return Location(spot.path, node)
             node = call
 

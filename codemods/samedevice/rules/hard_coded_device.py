@@ -66,6 +66,12 @@ from samedevice.rules._taken_back import is_taken_back
 RULE = "hard-coded-device"
 _COUNTED = "a loop counts the GPUs, and gives each its share on purpose"
 _RANKED = "each process has a device of its own here, and no variable holds it"
+#: What a comment says that means the CPU.
+_ON_PURPOSE = re.compile(
+    r"(?i)\b(forc\w+|only|always|must|keep\w*|purpose|deliberate\w*|stab\w+)\b"
+)
+    r"(?i)\b(forc\w+|only|always|must|keep\w*|purpose|deliberate\w*|stab\w+)\b"
+)
 #: How often a method may bring a constant to its input.
 _FEW = 2
 #: Where torch answers whether there is a vendor's accelerator.
@@ -87,6 +93,7 @@ def find(solution: Solution) -> Iterator[Finding]:
                 _chosen(solution, group.spot)
                 or solution.is_default(group.spot.node)
                 or _kept_up_to_date(solution, group.spot)
+                or _said_on_purpose(solution, group.spot)
                 or solution.programs.writes_cpu(group.spot.path)
             ):
                 yield _chosen_cpu(solution, group)
@@ -253,6 +260,14 @@ def _tries_each(loop: ast.AST | None) -> bool:
         for handler in each.handlers
         for part in handler.body
     )
+
+
+def _said_on_purpose(solution: Solution, spot: Location) -> bool:
+    """Tell whether a comment beside the CPU's name says that it is meant: `# force CPU`."""
+    line = solution.span(spot).line
+    lines = solution.project.sources[spot.path].text.split("\n")
+    _, mark, comment = lines[line - 1].rpartition("#") if line <= len(lines) else ("", "", "")
+    return bool(mark) and "cpu" in comment.lower() and _ON_PURPOSE.search(comment) is not None
 
 
 def _kept_up_to_date(solution: Solution, spot: Location) -> bool:
