@@ -70,8 +70,6 @@ _RANKED = "each process has a device of its own here, and no variable holds it"
 _ON_PURPOSE = re.compile(
     r"(?i)\b(forc\w+|only|always|must|keep\w*|purpose|deliberate\w*|stab\w+)\b"
 )
-    r"(?i)\b(forc\w+|only|always|must|keep\w*|purpose|deliberate\w*|stab\w+)\b"
-)
 #: How often a method may bring a constant to its input.
 _FEW = 2
 #: Where torch answers whether there is a vendor's accelerator.
