@@ -24,6 +24,62 @@ EDITS: dict[str, tuple[str, str, str, str]] = {
         "type=d",
         "`d` may be a device, which takes no index",
     ),
+    "a move of what was put on the CPU": (
+        "def f(x, y):\n    return x.cpu() + y\n",
+        "x.cpu()",
+        "x.cpu().to(y.device)",
+        "`x.cpu()` was put on the CPU on purpose",
+    ),
+    "a move of what is computed": (
+        "def f(x, y):\n    return x.exp() + y\n",
+        "x.exp()",
+        "x.exp().to(y.device)",
+        "",
+    ),
+    "the device of a packed sequence": (
+        "from torch.nn.utils.rnn import pack_padded_sequence\n"
+        "def f(x, n):\n    x = pack_padded_sequence(x, n)\n    return n.cuda(), x\n",
+        "n.cuda()",
+        "n.to(x.device)",
+        "`x` is a packed sequence there, which has no device",
+    ),
+    "the device of what is packed below": (
+        "from torch.nn.utils.rnn import pack_padded_sequence\n"
+        "def f(x, n):\n    h = n.cuda()\n    x = pack_padded_sequence(x, n)\n    return h, x\n",
+        "n.cuda()",
+        "n.to(x.device)",
+        "",
+    ),
+    "parameters that some objects have": (
+        "from torch import nn\nclass A(nn.Module):\n    def __init__(self, on):\n"
+        "        super().__init__()\n        if on:\n            self.a = nn.Linear(3, 3)\n"
+        "    def f(self, x):\n        return x.cuda()\n",
+        "x.cuda()",
+        "x.to(next(self.parameters()).device)",
+        "A has no parameters that could tell its device",
+    ),
+    "parameters that a helper of the constructor makes": (
+        "from torch import nn\nclass A(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.make()\n    def make(self):\n"
+        "        self.a = nn.Linear(3, 3)\n    def f(self, x):\n        return x.cuda()\n",
+        "x.cuda()",
+        "x.to(next(self.parameters()).device)",
+        "",
+    ),
+    "a buffer above the base's constructor": (
+        "import torch\nfrom torch import nn\nclass A(nn.Module):\n    def __init__(self):\n"
+        "        self.a = torch.ones(3)\n        super().__init__()\n",
+        "self.a = torch.ones(3)",
+        "self.register_buffer('a', torch.ones(3))",
+        "a module takes buffers only after `super().__init__()`",
+    ),
+    "a buffer below the base's constructor": (
+        "import torch\nfrom torch import nn\nclass A(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.a = torch.ones(3)\n",
+        "self.a = torch.ones(3)",
+        "self.register_buffer('a', torch.ones(3))",
+        "",
+    ),
     "a string with an index": (
         "import torch\nd = 'cuda'\ne = torch.device('cuda', 0)\n",
         "torch.device('cuda', 0)",

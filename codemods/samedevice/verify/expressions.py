@@ -45,6 +45,9 @@ def mistyped(edited: Edited) -> Iterator[tuple[ast.AST, str]]:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="to" | "cpu" | "cuda")):
                 if edited.is_new(node.func) and _tested_later(file, node, name):
                     reason = f"`{name}` may be None, which is asked below"
+            case ast.Call(func=ast.Attribute(value=ast.Call() as before, attr="to" | "cuda")):
+                if edited.is_new(node.func) and not edited.is_new(before.func) and _to_cpu(before):
+                    reason = f"`{ast.unparse(before)}` was put on the CPU on purpose"
             case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr="register_buffer")):
                 if _is_before_super(file.edited, node):
                     reason = "a module takes buffers only after `super().__init__()`"
@@ -148,6 +151,10 @@ def _attribute(file: _File, node: ast.Attribute) -> str:
     if is_module and not file.has_devices and ast.unparse(node) not in file.asked_before:
         return f"`{code}` is a module, which has no device of its own"
     return ""
+
+
+def _to_cpu(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "cpu"
 
 
 def _is_packed(file: _File, node: ast.expr) -> bool:
