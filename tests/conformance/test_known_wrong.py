@@ -122,7 +122,12 @@ def test_a_sibling_that_uses_cuda_does_not_speak_for_another_script() -> None:
         from helper import scale
         print(scale(torch.ones(3, device="cuda")))
     """
-    trains = CPU_ONLY + "scale(model(torch.ones(1, 3))).sum().backward()\n"
+    trains = CPU_ONLY + (
+        "optimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
+        "for _ in range(9):\n"
+        "    scale(model(torch.ones(1, 3))).sum().backward()\n"
+        "    optimizer.step()\n"
+    )
     alone = found({"helper.py": helper, "cpu.py": trains})
     beside = found({"helper.py": helper, "cpu.py": trains, "gpu.py": cuda})
     assert alone

@@ -63,6 +63,11 @@ class Code:
     is_script: bool = False
     flags: Flags = ()
 
+    @property
+    def plain(self) -> Code:
+        """The code, whatever a call and its object are given."""
+        return replace(self, of=self.of.plain if self.of is not None else None, flags=())
+
 
 class Course:
     """What certainly runs in a project's files."""
@@ -156,7 +161,9 @@ class Course:
                 arms: list[list[Code]] = [[], []]
                 for arm, block in zip(arms, (head.body, head.orelse), strict=True):
                     self._follow(block, code, [], arm)
-                called += (each for each in arms[0] if each in arms[1])
+                other = [each.plain for each in arms[1]]
+                both = (each for each in arms[0] if each.plain in other)
+                called += (each if each in arms[1] else each.plain for each in both)
                 continue
             if isinstance(head, ast.Try):  # an import of it fails, or may do so
                 if self._is_missing is not None:
