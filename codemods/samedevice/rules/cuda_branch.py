@@ -409,10 +409,15 @@ class _Branches:
 def _is_constant_elsewhere(solution: Solution, path: str, test: ast.expr) -> bool:
     """Tell whether a test reads what another file of the program sets to True, and nobody else."""
     match test:
-        case ast.Name(id=name) | ast.Attribute(value=ast.Name(), attr=name):
+        case ast.Name(id=name as taken) | ast.Attribute(value=ast.Name(id=taken), attr=name):
             pass
         case _:
             return False
+    around = solution.programs.function_of(Location(path, test))
+    if taken not in _imported(solution.programs.tree(path)) or (
+        around is not None and taken in syntax.parameters(around)
+    ):
+        return False  # who calls the function decides
     setting = [
         (other, node)
         for other in sorted(solution.programs.of(path))
@@ -432,6 +437,17 @@ def _is_constant_elsewhere(solution: Solution, path: str, test: ast.expr) -> boo
         case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=True)):
             return statement in solution.programs.tree(setting[0][0]).body
     return False
+
+
+@syntax.per_node
+def _imported(tree: ast.Module) -> frozenset[str]:
+    """Return the names that a file imports."""
+    return frozenset(
+        each.asname or each.name.partition(".")[0]
+        for node in syntax.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for each in node.names
+    )
 
 
 def _is_of_caller(site: Decision, test: ast.expr) -> bool:
