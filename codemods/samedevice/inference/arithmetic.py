@@ -260,9 +260,7 @@ def _compare_two(
     if isinstance(right, Const) and isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
         if isinstance(left, DeviceTest) and right.value in (0, 1):  # `args.cuda == 1`
             same = bool(right.value) == isinstance(op, (ast.Eq, ast.Is))
-            return DeviceTest(
-                left.positive == same, asks=left.asks, choice=left.choice, deciders=left.deciders
-            )
+            return left.when(left.positive == same)
     if left is HOW_MANY and (asked := conditions.counted(op, right)) is not None:
         return asked
     if isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)):

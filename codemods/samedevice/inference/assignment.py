@@ -494,8 +494,6 @@ def join_names(run: Interpreter, left: Environment, right: Environment) -> Envir
 def _by_tensor(key: Value) -> bool:
     """Tell whether a subscript has a tensor in it that has dimensions, or a list, which is one."""
     parts = key.items or [] if isinstance(key, Seq) and key.kind == "tuple" else [key]
-    return any(
-        isinstance(part, Seq) or part is ARRAY
-        or isinstance(part, Tensor) and surely_tensor(part) and not part.scalar
-        for part in parts
-    )  # fmt: skip
+    tensors = (part for part in parts if isinstance(part, Tensor) and surely_tensor(part))
+    listed = any(isinstance(part, Seq) or part is ARRAY for part in parts)
+    return listed or any(not tensor.scalar for tensor in tensors)

@@ -131,9 +131,7 @@ def _unary_operation(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value
     if isinstance(node.op, ast.Not):
         value = asking(value)
         if isinstance(value, DeviceTest):
-            return DeviceTest(
-                not value.positive, asks=value.asks, choice=value.choice, deciders=value.deciders
-            )
+            return value.when(not value.positive)
         known = truth(value)
         return SCALAR if known is None else Const(not known)
     own = operators.unary(run, node.op, value, Location(scope.path, node), scope)
@@ -212,9 +210,7 @@ def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
             return UNKNOWN  # it is called only where there is what it is for
         if isinstance(value, Const) and isinstance(value.value, bool):
             # `True if torch.cuda.is_available() else False`
-            return DeviceTest(
-                value.value, asks=test.asks, choice=test.choice, deciders=test.deciders
-            )
+            return test.when(value.value)
         if isinstance(value, Const) and type(value.value) is int and _is_negative(other):
             return ChosenIndex(value.value, value.spot)
         if isinstance(value, Const) and isinstance(value.value, str):

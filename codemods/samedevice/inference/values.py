@@ -159,6 +159,10 @@ class DeviceTest(Value):
         self.of_value = False
         self.decides: Device | None = None
 
+    def when(self, positive: bool) -> DeviceTest:
+        """Return a test that asks the same, and is true where this one comes out so."""
+        return DeviceTest(positive, asks=self.asks, choice=self.choice, deciders=self.deciders)
+
 
 @dataclass(frozen=True)
 class Choice:
