@@ -291,13 +291,15 @@ class Answers:
         given = self.interpreter.modules_given.get(scope, {}).get(name)
         return given is not None and self.place(given) is Place.CENTRAL
 
-    def functions_called(self, call: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-        """Yield the functions of the project that a call was evaluated by."""
+    def functions_called(
+        self, call: ast.AST
+    ) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+        """Yield the functions of the project that a call was evaluated by, and their files."""
         for node, scopes in self.interpreter.all_scopes.items():
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(
                 scope.call is not None and scope.call.node is call for scope in scopes
             ):
-                yield node
+                yield scopes[0].path, node
 
     def entry(self, node: PlaceVar, spot: Location, function: ast.AST | None) -> Location:
         """Return the outermost argument through which a value enters an operation.

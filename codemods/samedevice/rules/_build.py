@@ -45,7 +45,7 @@ def argument(solution: Solution, call: ast.AST, parameter: str, name: DeviceExpr
         return name.code
     said = [
         words.as_text(node, parameter, name.code)
-        for node in solution.functions_called(call)
+        for _, node in solution.functions_called(call)
         if parameter in syntax.parameters(node)
     ]
     return said[0] if len(set(said)) == 1 else name.code

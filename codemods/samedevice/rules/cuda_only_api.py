@@ -38,13 +38,12 @@ from samedevice.inference import Solution, demands
 from samedevice.inference.events import CudaOnly, CudaQuiet, DefaultSet, DeviceOf
 from samedevice.inference.nodes import Location
 from samedevice.inference.probes import is_probe
-from samedevice.inference.sites import Group, SiteGroup
+from samedevice.inference.sites import SiteGroup
 from samedevice.inference.values import DIVIDES
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules import _left_out as left_out
 from samedevice.rules._build import edit, finding, short, with_comment
-from samedevice.rules._implied import comes_with_cuda
 from samedevice.rules._runtime import (
     VENDORS,
     Asked,
@@ -55,6 +54,7 @@ from samedevice.rules._runtime import (
     spelling,
     vendor,
 )
+from samedevice.rules._where_asked import where_asked
 
 RULE = "cuda-only-api"
 #: A test that speaks of one of these may well be one for CUDA.
@@ -104,7 +104,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     for quiet in solution.groups(CudaQuiet):
         yield from _quiet(solution, quiet)
     for asking in solution.groups(DeviceOf):
-        yield from _where(solution, asking)
+        yield from where_asked(solution, asking, RULE)
     for told in solution.groups(DefaultSet):
         found = _default(solution, told)
         if found is not None:
@@ -196,56 +196,6 @@ def _as_device(solution: Solution, group: SiteGroup) -> Fix | None:
             change = edit(solution, place, "method", code=f".to({name.code})")
             return _fix(name, (edit(solution, place, "unwrap"), change))
     return _fix(name, (edit(solution, spot, "replace", code=name.code),))
-
-
-def _where(solution: Solution, group: Group[DeviceOf]) -> Iterator[Finding]:
-    """`device=x.get_device()` and `device="cuda" if x.is_cuda else "cpu"`: that of `x`."""
-    spot = group.spot
-    if not solution.is_meant(spot.node) or comes_with_cuda(solution, spot):
-        return
-    if group.first.device.text and solution.is_stored(spot.node):
-        return  # a text stays a text
-    if group.first.device.number and not _only_says_where(solution, spot):
-        return  # a number that the code asks or counts with stays one, and -1 is the CPU's
-    code = f"{ast.unparse(group.first.of)}.device"
-    parent = solution.programs.parents(spot.path).get(spot.node)
-    edits: tuple[Edit, ...] = (edit(solution, spot, "replace", code=code),)
-    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
-        place = Location(spot.path, parent)
-        if parent.func.attr == "device":
-            edits = (edit(solution, place, "replace", code=code),)
-        elif parent.func.attr == "cuda":
-            moved = edit(solution, place, "method", code=f".to({code})")
-            edits = (edit(solution, place, "unwrap"), moved)
-    yield finding(
-        solution, RULE, spot,
-        f"`{short(solution.code(spot))}` is no other device than CUDA's, or the CPU",
-        Fix(edits, erasure=RULE),
-    )  # fmt: skip
-
-
-def _only_says_where(solution: Solution, spot: Location) -> bool:
-    """Tell whether a number of a GPU that has a name is only used as a `torch.device` can be."""
-    parents, home = solution.programs.parents(spot.path), solution.programs.function_of(spot)
-    match parents.get(spot.node):
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            pass
-        case around:
-            return not isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Compare))
-    return home is not None and all(
-        _says_where(node, parents)
-        for node in syntax.walk(home)
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-    )
-
-
-def _says_where(node: ast.Name, parents: syntax.Parents) -> bool:
-    match parents.get(node):
-        case ast.Call(func=ast.Attribute(attr="to" | "cuda"), args=[first, *_]):
-            return first is node
-        case ast.keyword(arg="device"):
-            return True
-    return False
 
 
 def _handle(solution: Solution, group: SiteGroup, how: Asked, handles: Handles) -> Fix | None:

@@ -7,13 +7,14 @@ import sys
 from collections.abc import Iterator
 
 from samedevice.reading.project import Project
-from samedevice.reading.syntax import is_main_test, walk
+from samedevice.reading.syntax import is_main_test, per_node, walk
 from samedevice.repair.importable import Importable
 from samedevice.verify.binding import State, at_end
 from samedevice.verify.edited import Edited
 
 #: What edited code imports from elsewhere: it came with the program or with Python.
 _ELSEWHERE = frozenset({"torch"}) | sys.stdlib_module_names
+_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 def unresolved(
@@ -24,12 +25,52 @@ def unresolved(
         match edited.parents.get(node):
             case ast.ImportFrom() as statement if isinstance(node, ast.alias):
                 reason = _from(before, after, path, importable, statement, node.name)
-            case ast.Import() if isinstance(node, ast.alias):
+            case ast.Import() as statement if isinstance(node, ast.alias):
                 reason = _plain(after, path, node.name)
             case _:
                 continue
+        if not reason and _is_at_top(edited, statement) and _defers_torch(edited.before):
+            reason = "torch is imported in functions only, and may not be there at the top"
         if reason:
             yield node, reason
+
+
+def _is_at_top(edited: Edited, statement: ast.stmt) -> bool:
+    """Tell whether an import runs with its file, and brings torch or a file that has a device."""
+    at: ast.AST | None = statement
+    while at is not None and not isinstance(at, _LATER):
+        at = edited.parents.get(at)
+    return at is None and _top(statement) not in sys.stdlib_module_names
+
+
+def _top(statement: ast.stmt) -> str:
+    """Return the package that an import begins with."""
+    match statement:
+        case ast.Import(names=[first, *_]):
+            return first.name.partition(".")[0]
+        case ast.ImportFrom(module=str(module)):
+            return module.partition(".")[0]
+    return ""
+
+
+@per_node
+def _defers_torch(tree: ast.Module) -> bool:
+    """Tell whether a file imports torch where a function needs it, and nowhere else.
+
+    It may run where torch is not installed: it sends its functions to another machine.
+    """
+    inside = {part for node in walk(tree) if isinstance(node, _LATER) for part in walk(node)}
+    found = [node in inside for node in walk(tree) if _brings_torch(node)]
+    return bool(found) and all(found)
+
+
+def _brings_torch(node: ast.AST) -> bool:
+    match node:
+        case ast.Import(names=names):
+            return any(each.name.partition(".")[0] == "torch" for each in names)
+        case ast.ImportFrom(module=str(module), level=0):
+            return module.partition(".")[0] == "torch"
+    return False
 
 
 def _plain(project: Project, path: str, module: str) -> str:
