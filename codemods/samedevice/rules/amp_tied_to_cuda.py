@@ -23,6 +23,7 @@ Fix safety: safe. On a CPU-only machine mixed precision was off and stays off.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -41,6 +42,8 @@ RULE = "amp-tied-to-cuda"
 _ERASURE = "amp"
 _AUTOCAST = (1, 10)  # the first torch with torch.autocast
 _NAMES = frozenset(("autocast", "GradScaler"))
+#: What a model is told that is kept in few bits, for which kernels of CUDA are needed.
+_IN_FEW_BITS = re.compile(r"\bload_in_(4|8)bit=True\b")
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -50,6 +53,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue  # nobody comes here without CUDA
         if comes_with_cuda(solution, group.spot):
             continue
+        if _IN_FEW_BITS.search(solution.project.sources[group.spot.path].text):
+            continue  # its model computes on CUDA, and mixes there
         found = _autocast(solution, group)
         if found is not None:
             yield found
