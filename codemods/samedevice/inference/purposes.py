@@ -3,7 +3,7 @@
 A script for the CPU is converted only if it trains, or infers with what was learned or over data.
 Whatever else it may be for stays as it is, and `fix` says what it was taken for and why. Who wants
 it all the same asks for it by name (`--convert`). What a script does is evidence; what it is called
-is none.
+is none. So it is with a script for the GPU alone: one that is about the GPU itself stays as it is.
 
 Code that is no script of its own is judged where it is evaluated: a test by its function
 (`unit_tests`), a demonstration by its block (`demonstrations`).
@@ -22,6 +22,7 @@ from samedevice.inference.checks import Checks, named_by_definitions
 from samedevice.inference.doings import Doings, brings, doings, quantizing, repeats
 from samedevice.inference.events import Built, Drawn, Loaded, Optimizes
 from samedevice.inference.nodes import Location
+from samedevice.inference.of_gpus import about_gpus
 from samedevice.inference.worth import has_learned, worthwhile
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Kind(Enum):
     TRAINING = "it takes gradients"
     INFERENCE = "it runs what was learned, or runs a module again and again"
     TEST = "pytest or unittest runs it"
+    GPU = "it is about the GPU itself: without one it is for nothing"
     HOST = "it says that it is for the CPU"
     QUANTIZED = "it makes whole numbers of weights"
     BENCHMARK = "it measures the CPU"
@@ -84,12 +86,21 @@ class Purposes:
             self._known[script] = found or self._served(script, reached)
         return self._known[script]
 
+    def about_gpus(self, script: str) -> str:
+        """Return what a script does with the GPU itself, "" if it is for something else."""
+        project = self._solution.project
+        if script in project.asked or project.importers.get(script):
+            return ""
+        return about_gpus(self._programs.tree(script))
+
     def _asked(self, script: str) -> Purpose | None:
         asked = script in self._solution.project.asked
         return Purpose(Kind.ASKED) if asked and not self._programs.is_test(script) else None
 
     def _left(self, script: str, reached: Collection[str]) -> Purpose | None:
         """Return what a script is for that stays, whatever else it does."""
+        if about := self.about_gpus(script):
+            return Purpose(Kind.GPU, about)
         if self._programs.is_test(script):
             return Purpose(Kind.TEST, "it is a test that names no device")
         for path in sorted(reached):

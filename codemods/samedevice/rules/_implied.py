@@ -51,7 +51,8 @@ def implies_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> boo
                     for value, index in given
                 )
             handed = list(_handed(solution, spot))
-            return bool(handed) and all(implies_cuda(solution, at, depth - 1) for at in handed)
+            told = any(not isinstance(at.node, ast.Constant) for at in handed)
+            return told and all(implies_cuda(solution, at, depth - 1) for at in handed)
     return False
 
 
