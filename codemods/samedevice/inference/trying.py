@@ -22,6 +22,8 @@ READS = re.compile(
 KEEPS = re.compile(
     r"\w*(save|write|plot|show|export|dump|scatter|hist)\w*|decode\w*|to_csv|optim\w*|zero_grad|fit|cuda"
 )
+#: What brings a learned model of a library, and what goes with one.
+_LEARNED = re.compile(r"from_pretrained|\w*[Tt]okeniz\w*")
 #: What code says that is about the user's machine, or about time.
 _ASKS = re.compile(r"argv|parse_args|perf_counter|timeit|time")
 _LOOPS = (
@@ -51,17 +53,34 @@ def tries(tree: ast.Module) -> bool:
 
     What it takes gradients of again and again, it trains.
     """
-    body = [each for each in tree.body if not isinstance(each, (ast.ClassDef, *_IMPORTS))]
+    body = _body(tree)
     words = words_of(body)
-    if not words & MADE_UP or "print" not in words:
-        return False
-    if any(READS.fullmatch(word) or KEEPS.fullmatch(word) for word in words):
-        return False
-    if any(_ASKS.fullmatch(word) for word in words):
+    if not words & MADE_UP or not _only_shows(words):
         return False
     return not any(
         isinstance(each, ast.Attribute) and each.attr in ("backward", "grad")
         for loop in syntax.walk_all(body)
         if isinstance(loop, _LOOPS)
         for each in ast.walk(loop)
+    )
+
+
+@syntax.per_node
+def tries_learned(tree: ast.Module) -> bool:
+    """Tell whether a file only shows, once, what a learned model gives for what the file says."""
+    body = _body(tree)
+    words = words_of(body)
+    learned = {word for word in words if _LEARNED.fullmatch(word)}
+    looped = any(isinstance(each, _LOOPS) for each in syntax.walk_all(body))
+    return bool(learned) and not looped and _only_shows(words - learned)
+
+
+def _body(tree: ast.Module) -> list[ast.stmt]:
+    return [each for each in tree.body if not isinstance(each, (ast.ClassDef, *_IMPORTS))]
+
+
+def _only_shows(words: set[str]) -> bool:
+    """Tell whether what is computed is printed, and nothing read, kept or asked for it."""
+    return "print" in words and not any(
+        each.fullmatch(word) for word in words for each in (READS, KEEPS, _ASKS)
     )
