@@ -46,9 +46,11 @@ def implies_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> boo
         case ast.Name() | ast.Attribute(value=ast.Name(id="self")):
             given = list(_values(solution, spot))
             if given:
+                spots = [(Location(spot.path, value), index) for value, index in given]
                 return all(
-                    _value(solution, Location(spot.path, value), index, depth)
-                    for value, index in given
+                    _value(solution, at, index, depth)
+                    or comes_with_cuda(solution, at, depth - 1)
+                    for at, index in spots
                 )
             handed = list(_handed(solution, spot))
             told = any(not isinstance(at.node, ast.Constant) for at in handed)
@@ -56,7 +58,7 @@ def implies_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> boo
     return False
 
 
-def comes_with_cuda(solution: Solution, spot: Location) -> bool:
+def comes_with_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> bool:
     """Tell whether code is reached with CUDA only, by the tests around it.
 
     Within its function: what calls that is not looked at.
@@ -70,7 +72,7 @@ def comes_with_cuda(solution: Solution, spot: Location) -> bool:
         taken = isinstance(outer, ast.If) and node in outer.body
         taken = taken or isinstance(outer, ast.IfExp) and node is outer.body
         if taken and isinstance(outer, (ast.If, ast.IfExp)):
-            if any(_grants(solution, spot.path, part) for part in _conjuncts(outer.test)):
+            if any(_grants(solution, spot.path, part, depth) for part in _conjuncts(outer.test)):
                 return True
         node = outer
     return False
@@ -101,7 +103,7 @@ def _conjuncts(test: ast.expr) -> Sequence[ast.expr]:
     return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
 
 
-def _grants(solution: Solution, path: str, test: ast.expr) -> bool:
+def _grants(solution: Solution, path: str, test: ast.expr, depth: int) -> bool:
     """Tell whether a test is true with CUDA only; what is not None may be made with CUDA alone."""
     match test:
         case ast.Compare(
@@ -113,7 +115,7 @@ def _grants(solution: Solution, path: str, test: ast.expr) -> bool:
             return bool(given) and all(
                 index is None and _none_without(solution, path, value) for value, index in given
             )
-    return implies_cuda(solution, Location(path, test))
+    return implies_cuda(solution, Location(path, test), depth)
 
 
 def _none_without(solution: Solution, path: str, value: ast.expr) -> bool:

@@ -25,7 +25,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
@@ -47,7 +47,28 @@ _IN_FEW_BITS = re.compile(r"\bload_in_(4|8)bit=True\b")
 
 
 def find(solution: Solution) -> Iterator[Finding]:
-    """Report `autocast` and `GradScaler` that are meant for CUDA alone."""
+    """Report `autocast` and `GradScaler` that are meant for CUDA alone.
+
+    Those of a file are repaired together, or stay together.
+    """
+    files: dict[str, list[Finding]] = {}
+    for found in _tied(solution):
+        files.setdefault(found.path, []).append(found)
+    for together in files.values():
+        if any(each.fix is None for each in together):
+            together = [_beside(each) for each in together]
+        yield from together
+    yield from _unread_imports(solution)
+
+
+def _beside(found: Finding) -> Finding:
+    """Return a finding that stays for the sake of another one of its file."""
+    if found.fix is None:
+        return found
+    return replace(found, fix=None, unfixed="another one of this file cannot be repaired")
+
+
+def _tied(solution: Solution) -> Iterator[Finding]:
     for group in solution.groups(Amp):
         if all(site.under_device_test for site in group.sites):
             continue  # nobody comes here without CUDA
@@ -58,7 +79,6 @@ def find(solution: Solution) -> Iterator[Finding]:
         found = _autocast(solution, group)
         if found is not None:
             yield found
-    yield from _unread_imports(solution)
 
 
 def _autocast(solution: Solution, group: SiteGroup) -> Finding | None:
