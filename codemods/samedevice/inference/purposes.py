@@ -23,7 +23,7 @@ from samedevice.inference.doings import Doings, brings, doings, quantizing, repe
 from samedevice.inference.events import Built, Drawn, Loaded, Optimizes
 from samedevice.inference.nodes import Location
 from samedevice.inference.of_gpus import about_gpus
-from samedevice.inference.worth import has_learned, worthwhile
+from samedevice.inference.worth import has_learned, is_layer, worthwhile
 
 if TYPE_CHECKING:
     from samedevice.inference.solution import Solution
@@ -129,6 +129,8 @@ class Purposes:
         if timed or own.profiles:
             how = "measures how long the CPU takes" if timed else "profiles the CPU's work"
             return Purpose(Kind.BENCHMARK, f"it {how}, and asks nothing of a GPU")
+        if own.compares_arrays and self._has_only_layers(reached):
+            return Purpose(Kind.CHECK, "it only compares what NumPy and layers of torch give")
         beside = self._is_beside_others(reached)
         learns = bool(self._solution.interpreter.learning & set(reached))
         if beside and self._only_checks(script, reached, learns):
@@ -148,6 +150,22 @@ class Purposes:
                 Kind.LOOK, "it makes up what it computes with, and only shows what comes out"
             )
         return Purpose(Kind.INFERENCE)
+
+    def _has_only_layers(self, reached: Collection[str]) -> bool:
+        """Tell whether what files use of modules is one layer of torch or another, as it is made.
+
+        No data is drawn for it, and nothing loaded.
+        """
+        used = [
+            site.module
+            for group in self._solution.all_groups(Built)
+            if group.spot.path in reached
+            for site in group.sites
+            if site.module.used
+        ]
+        if (self._drawing | self._loading) & set(reached):
+            return False
+        return bool(used) and all(map(is_layer, used))
 
     def _only_checks(self, script: str, reached: Collection[str], learns: bool) -> bool:
         """Tell whether a script only checks what modules give: of data that it made up for that."""
