@@ -49,8 +49,8 @@ class Doings:
     `writes_cpu`: it tells people that it uses the CPU. `clocked`: it reads a clock. `times`:
     between two readings it calls what may be a module, and throws away what that gives. `profiles`:
     it has the CPU's work profiled, and not the GPU's. `checks`: how it checks what modules give.
-    `tries`: it hands on numbers that it makes up, and only shows what that gives. `compares_arrays`:
-    it tells whether arrays of NumPy are alike.
+    `tries`: it hands on numbers that it makes up, and only shows what that gives.
+    `compares_arrays`: it tells whether arrays of NumPy are alike.
     """
 
     writes_cpu: bool

@@ -48,8 +48,7 @@ def implies_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> boo
             if given:
                 spots = [(Location(spot.path, value), index) for value, index in given]
                 return all(
-                    _value(solution, at, index, depth)
-                    or comes_with_cuda(solution, at, depth - 1)
+                    _value(solution, at, index, depth) or comes_with_cuda(solution, at, depth - 1)
                     for at, index in spots
                 )
             handed = list(_handed(solution, spot))
