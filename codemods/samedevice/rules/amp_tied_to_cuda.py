@@ -42,6 +42,8 @@ RULE = "amp-tied-to-cuda"
 _ERASURE = "amp"
 _AUTOCAST = (1, 10)  # the first torch with torch.autocast
 _NAMES = frozenset(("autocast", "GradScaler"))
+#: The newer names, for any device.
+_NEWER = re.compile(r"\btorch\.(autocast|amp\.GradScaler)\(")
 #: What a model is told that is kept in few bits, for which kernels of CUDA are needed.
 _IN_FEW_BITS = re.compile(r"\bload_in_(4|8)bit=True\b")
 
@@ -216,8 +218,10 @@ def _unread_imports(solution: Solution) -> Iterator[Finding]:
     """Report names taken from torch.cuda.amp that nothing reads (any more)."""
     for path in solution.programs.files():
         source = solution.project.sources[path]
-        if "cuda.amp" not in source.text or solution.project.is_package(path):
+        if "cuda.amp" not in source.text or path.endswith("__init__.py"):
             continue
+        if solution.project.is_package(path) and not _NEWER.search(source.text):
+            continue  # perhaps it is there for others to take the names from it
         tree = solution.project.tree(path)
         if tree is None:
             continue
