@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+import json
 
 import pytest
 
 from samedevice.inference.checks import Checks, checks
+from samedevice.inference.demonstrations import is_toy
 from samedevice.inference.doings import doings
+from samedevice.inference.of_gpus import about_gpus
+from samedevice.reading import source
+from samedevice.reading.project import Project
 
 MODEL = """\
 import torch
@@ -71,3 +76,67 @@ def test_what_is_profiled(kinds: str, cpu: bool) -> None:
     listed = kinds.replace("A.", "torch.profiler.ProfilerActivity.")
     code = f"import torch\n\nwith torch.profiler.profile(activities={listed}):\n    pass\n"
     assert doings(ast.parse(code)).profiles is cpu
+
+
+GPU = "import time\nimport torch\n\nx = torch.ones(8, 8)\n"
+TIMED_THERE = "start = time.time()\nnet(x)\ntorch.cuda.synchronize()\nspent = time.time() - start\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        ("print(torch.cuda.get_device_name(0), x.cuda().sum())", "tries"),
+        ("stream = torch.cuda.Stream()\nx.cuda()", "shows"),
+        ("x.pin_memory().cuda(non_blocking=True)", "shows"),
+        (f"net = make_net().cuda()\n{TIMED_THERE}", "measures"),
+        (f"net = make_net()\nd = 'cpu'\n{TIMED_THERE}", ""),
+        (f"net = make_net()\n{TIMED_THERE}optimizer.zero_grad()", ""),
+        ("x.pin_memory()\nprint(torch.cuda.is_available())", ""),
+        ("x.pin_memory()\nclass Net: pass", ""),
+        ("x.pin_memory()\ny = torch.load('y.pt')", ""),
+        ("x.cuda()", ""),
+    ],
+)
+def test_what_is_about_the_gpu(code: str, word: str) -> None:
+    said = about_gpus(ast.parse(GPU + code))
+    assert word in said and bool(said) == bool(word)
+
+
+LEARNED = """\
+from transformers import AutoModel, AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained("some/model")
+model = AutoModel.from_pretrained("some/model")
+found = model(**tokenizer(["one", "two"], return_tensors="pt"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "only_tries"),
+    [
+        ("test_model.py", f"{LEARNED}print(found[0])", True),
+        ("show_model.py", f"{LEARNED}print(found[0])", False),
+        ("test_model.py", f"{LEARNED}print(found[0])\nopen('kept', 'w').write('found')", False),
+        ("test_model.py", f"{LEARNED}for each in found:\n    print(model(each))", False),
+        ("test_model.py", f"{LEARNED}print(found[0].to('cuda'))", False),
+    ],
+)
+def test_a_script_that_tries_what_was_learned(path: str, code: str, only_tries: bool) -> None:
+    assert is_toy(Project([source.from_text(code, path)]), path) is only_tries
+
+
+@pytest.mark.parametrize(
+    ("code", "only_tries"),
+    [
+        ("y = net(torch.FloatTensor(1, 3))\nprint(y[0])", True),
+        ("y = net(torch.ones(1, 3))\nprint(y[0])", True),
+        ("y = net(torch.FloatTensor(1, 3))\ny.sum().backward()", False),
+        ("y = net(torch.load('y.pt'))\nprint(y)", False),
+    ],
+)
+def test_a_lesson_in_a_notebook(code: str, only_tries: bool) -> None:
+    text = f"import torch\nfrom torch import nn\n\nnet = nn.Linear(3, 1)\n{code}\n"
+    cell = {"cell_type": "code", "source": text.splitlines(keepends=True), "outputs": []}
+    notebook = {"nbformat": 4, "metadata": {}, "cells": [cell]}
+    read = source.from_bytes(json.dumps(notebook).encode(), "lesson.ipynb")
+    assert is_toy(Project([read]), "lesson.ipynb") is only_tries

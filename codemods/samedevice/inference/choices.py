@@ -98,8 +98,10 @@ def offer(
     owner: Scope | Instance | None = scope
     name = "device"
     if "." in choice and (scope.func is not None or shared):
-        # Whatever receives the options receives the device.
+        # Whatever receives the options receives the device. An object writes nothing into those
+        # that it was given: it keeps the device beside them.
         holder, _, _ = choice.rpartition(".")
+        holder = "self" if holder.startswith("self.") else holder
         owner, name = _holder(run, holder, scope, names), f"{holder}.device"
     if owner is None:
         return

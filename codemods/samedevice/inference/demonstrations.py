@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from samedevice.inference.events import Drawn, Optimizes
 from samedevice.inference.sites import Site
-from samedevice.inference.trying import tries, words_of
+from samedevice.inference.trying import MADE_UP, tries, tries_learned, words_of
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
 
@@ -27,6 +27,7 @@ _WORK = frozenset(
 _TRAINING = frozenset(("backward", "step"))
 #: What inputs are made of that are none, and what reads real ones.
 _MADE_UP = frozenset(("rand", "randn", "randint", "rand_like", "randn_like"))
+_UNFILLED = frozenset(("FloatTensor", "empty"))
 _READS = frozenset(
     (
         "open", "read", "imread", "read_csv", "read_image", "from_pretrained", "load_dataset",
@@ -114,9 +115,11 @@ def is_toy(project: Project, path: str) -> bool:
     if a_test:
         looks = words & _LOOKS or any(isinstance(n, ast.Assert) for n in syntax.walk_all(code))
         other = words & (_DEVICES | _READS | _WORK) - _LOOKS - {"backward"}
-        shows = tree is not None and not words & _DEVICES and tries(tree)
+        shown = tree is not None and (tries(tree) or tries_learned(tree))
+        shows = shown and not words & _DEVICES
         return shows or bool(looks) and not other
-    return bool(words & _MADE_UP) and not words & (_DEVICES | _WORK | _READS)
+    made_up = words & (MADE_UP | _MADE_UP | _UNFILLED)
+    return bool(made_up) and not words & (_DEVICES | _WORK | _READS)
 
 
 def _called(words: set[str], body: Sequence[ast.stmt]) -> list[ast.stmt]:

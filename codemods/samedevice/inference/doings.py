@@ -32,6 +32,9 @@ _CLOCKS = frozenset(
     ("default_timer", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
     + ("process_time", "process_time_ns", "time", "time_ns")
 )
+#: What tells whether arrays are alike.
+_NUMPY = frozenset(("np", "numpy"))
+_ALIKE = ("allclose", "array_equal", "assert_allclose", "assert_almost_equal", "isclose")
 _LOOPS = (
     *(ast.For, ast.AsyncFor, ast.While),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
@@ -47,6 +50,7 @@ class Doings:
     between two readings it calls what may be a module, and throws away what that gives. `profiles`:
     it has the CPU's work profiled, and not the GPU's. `checks`: how it checks what modules give.
     `tries`: it hands on numbers that it makes up, and only shows what that gives.
+    `compares_arrays`: it tells whether arrays of NumPy are alike.
     """
 
     writes_cpu: bool
@@ -55,6 +59,7 @@ class Doings:
     profiles: bool
     checks: Checks
     tries: bool
+    compares_arrays: bool
 
 
 @syntax.per_node
@@ -68,6 +73,11 @@ def doings(tree: ast.Module) -> Doings:
         _profiles(tree),
         checks(tree),
         tries(tree),
+        any(
+            syntax.dotted(call.func).partition(".")[0] in _NUMPY
+            for name in _ALIKE
+            for call in syntax.calls(tree).get(name, ())
+        ),
     )
 
 

@@ -29,7 +29,6 @@ from samedevice.inference.nodes import Cause, Place, PlaceVar
 from samedevice.inference.open_events import GivenAway
 from samedevice.inference.purposes import Purposes
 from samedevice.inference.sites import Group, Site, SiteGroup, is_told
-from samedevice.inference.trying import tries_gpu
 from samedevice.inference.values import Device
 from samedevice.inference.ways import saying_how
 
@@ -372,14 +371,10 @@ class Policy:
             known = (
                 self.placement_is_deliberate(frozenset((path,)))
                 or self.programs.owner(path) is not None
-                or self.tries_gpu(path)
+                or bool(self.purposes.about_gpus(path))
             )
             self._managed[path] = known
         return known
-
-    def tries_gpu(self, path: str) -> bool:
-        """Tell whether a script only tries out the GPU: without one it is for nothing."""
-        return not self.project.importers.get(path) and tries_gpu(self.programs.tree(path))
 
     def placement_is_deliberate(self, files: frozenset[str]) -> bool:
         """Tell whether it is the design of what runs files which of its devices what is on."""

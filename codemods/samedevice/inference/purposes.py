@@ -3,7 +3,7 @@
 A script for the CPU is converted only if it trains, or infers with what was learned or over data.
 Whatever else it may be for stays as it is, and `fix` says what it was taken for and why. Who wants
 it all the same asks for it by name (`--convert`). What a script does is evidence; what it is called
-is none.
+is none. So it is with a script for the GPU alone: one that is about the GPU itself stays as it is.
 
 Code that is no script of its own is judged where it is evaluated: a test by its function
 (`unit_tests`), a demonstration by its block (`demonstrations`).
@@ -22,7 +22,8 @@ from samedevice.inference.checks import Checks, named_by_definitions
 from samedevice.inference.doings import Doings, brings, doings, quantizing, repeats
 from samedevice.inference.events import Built, Drawn, Loaded, Optimizes
 from samedevice.inference.nodes import Location
-from samedevice.inference.worth import has_learned, worthwhile
+from samedevice.inference.of_gpus import about_gpus
+from samedevice.inference.worth import has_learned, is_layer, worthwhile
 
 if TYPE_CHECKING:
     from samedevice.inference.solution import Solution
@@ -39,6 +40,7 @@ class Kind(Enum):
     TRAINING = "it takes gradients"
     INFERENCE = "it runs what was learned, or runs a module again and again"
     TEST = "pytest or unittest runs it"
+    GPU = "it is about the GPU itself: without one it is for nothing"
     HOST = "it says that it is for the CPU"
     QUANTIZED = "it makes whole numbers of weights"
     BENCHMARK = "it measures the CPU"
@@ -84,12 +86,21 @@ class Purposes:
             self._known[script] = found or self._served(script, reached)
         return self._known[script]
 
+    def about_gpus(self, script: str) -> str:
+        """Return what a script does with the GPU itself, "" if it is for something else."""
+        project = self._solution.project
+        if script in project.asked or project.importers.get(script):
+            return ""
+        return about_gpus(self._programs.tree(script))
+
     def _asked(self, script: str) -> Purpose | None:
         asked = script in self._solution.project.asked
         return Purpose(Kind.ASKED) if asked and not self._programs.is_test(script) else None
 
     def _left(self, script: str, reached: Collection[str]) -> Purpose | None:
         """Return what a script is for that stays, whatever else it does."""
+        if about := self.about_gpus(script):
+            return Purpose(Kind.GPU, about)
         if self._programs.is_test(script):
             return Purpose(Kind.TEST, "it is a test that names no device")
         for path in sorted(reached):
@@ -118,6 +129,8 @@ class Purposes:
         if timed or own.profiles:
             how = "measures how long the CPU takes" if timed else "profiles the CPU's work"
             return Purpose(Kind.BENCHMARK, f"it {how}, and asks nothing of a GPU")
+        if own.compares_arrays and self._has_only_layers(reached):
+            return Purpose(Kind.CHECK, "it only compares what NumPy and layers of torch give")
         beside = self._is_beside_others(reached)
         learns = bool(self._solution.interpreter.learning & set(reached))
         if beside and self._only_checks(script, reached, learns):
@@ -137,6 +150,22 @@ class Purposes:
                 Kind.LOOK, "it makes up what it computes with, and only shows what comes out"
             )
         return Purpose(Kind.INFERENCE)
+
+    def _has_only_layers(self, reached: Collection[str]) -> bool:
+        """Tell whether what files use of modules is one layer of torch or another, as it is made.
+
+        No data is drawn for it, and nothing loaded.
+        """
+        used = [
+            site.module
+            for group in self._solution.all_groups(Built)
+            if group.spot.path in reached
+            for site in group.sites
+            if site.module.used
+        ]
+        if (self._drawing | self._loading) & set(reached):
+            return False
+        return bool(used) and all(map(is_layer, used))
 
     def _only_checks(self, script: str, reached: Collection[str], learns: bool) -> bool:
         """Tell whether a script only checks what modules give: of data that it made up for that."""

@@ -1,6 +1,7 @@
-"""Tests that are left out where there is no CUDA: what they say of it is meant.
+"""Functions that never run where there is no CUDA: what they say of it is meant.
 
-A mark says so, one of the function, of its class or of the file, or what prepares the test.
+A mark says so of a test, one of the function, of its class or of the file, or what prepares the
+test. What runs on a rented machine says which GPU that has.
 """
 
 from __future__ import annotations
@@ -24,6 +25,16 @@ _NAMED = re.compile(
 
 #: What such a mark is told how many there have to be.
 _AT_LEAST = frozenset(("min_cuda_gpus", "min_gpus"))
+
+
+def on_rented_gpu(definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Tell whether a function or a class says which GPU its machine has: `f(gpu="A100")`."""
+    return any(
+        word.arg == "gpu" and not (isinstance(word.value, ast.Constant) and not word.value.value)
+        for mark in definition.decorator_list
+        if isinstance(mark, ast.Call)
+        for word in mark.keywords
+    )
 
 
 def without_cuda(func: Func, tree: ast.Module) -> bool:

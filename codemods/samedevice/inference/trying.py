@@ -11,22 +11,19 @@ from samedevice.reading import syntax
 #: What reads settings: that is no data, and no weights.
 _SETTINGS = frozenset(("OmegaConf", "json", "toml", "tomllib", "yaml"))
 #: What numbers are made up with, and what reads, trains, or keeps what was computed.
-_MADE_UP = frozenset(
+MADE_UP = frozenset(
     ("arange", "full", "linspace", "ones", "rand", "randint", "randn", "randperm", "tensor")
     + ("rand_like", "randn_like", "zeros")
 )
-_READS = re.compile(
+READS = re.compile(
     r"(?!load_ext)\w*load\w*|read\w*|imread|open|from_(numpy|pretrained|file|json|csv)|\w*transforms?"
     r"|\w*[Dd]ata(set|loader)s?|\w*tokeniz\w*|genfromtxt|glob|iterdir|listdir|requests|urlopen|make|reset"
 )
-_KEEPS = re.compile(
+KEEPS = re.compile(
     r"\w*(save|write|plot|show|export|dump|scatter|hist)\w*|decode\w*|to_csv|optim\w*|zero_grad|fit|cuda"
 )
-#: What a GPU is asked for, and what has parameters or trains them.
-_OF_GPUS = frozenset(
-    ("get_device_capability", "get_device_name", "get_device_properties", "mem_get_info")
-)
-_LEARNS = frozenset(("backward", "grad", "nn", "parameters", "requires_grad", "step"))
+#: What brings a learned model of a library, and what goes with one.
+_LEARNED = re.compile(r"from_pretrained|\w*[Tt]okeniz\w*")
 #: What code says that is about the user's machine, or about time.
 _ASKS = re.compile(r"argv|parse_args|perf_counter|timeit|time")
 _LOOPS = (
@@ -56,13 +53,9 @@ def tries(tree: ast.Module) -> bool:
 
     What it takes gradients of again and again, it trains.
     """
-    body = [each for each in tree.body if not isinstance(each, (ast.ClassDef, *_IMPORTS))]
+    body = _body(tree)
     words = words_of(body)
-    if not words & _MADE_UP or "print" not in words:
-        return False
-    if any(_READS.fullmatch(word) or _KEEPS.fullmatch(word) for word in words):
-        return False
-    if any(_ASKS.fullmatch(word) for word in words):
+    if not words & MADE_UP or not _only_shows(words):
         return False
     return not any(
         isinstance(each, ast.Attribute) and each.attr in ("backward", "grad")
@@ -73,11 +66,21 @@ def tries(tree: ast.Module) -> bool:
 
 
 @syntax.per_node
-def tries_gpu(tree: ast.Module) -> bool:
-    """Tell whether a file only tries out what the GPU is, or how fast: with made-up numbers."""
-    words = words_of(tree.body)
-    if not (words & _OF_GPUS and words & _MADE_UP) or words & _LEARNS:
-        return False
-    if any(_READS.fullmatch(word) or _KEEPS.fullmatch(word) for word in words - {"cuda"}):
-        return False
-    return not any(isinstance(each, ast.ClassDef) for each in syntax.walk(tree))
+def tries_learned(tree: ast.Module) -> bool:
+    """Tell whether a file only shows, once, what a learned model gives for what the file says."""
+    body = _body(tree)
+    words = words_of(body)
+    learned = {word for word in words if _LEARNED.fullmatch(word)}
+    looped = any(isinstance(each, _LOOPS) for each in syntax.walk_all(body))
+    return bool(learned) and not looped and _only_shows(words - learned)
+
+
+def _body(tree: ast.Module) -> list[ast.stmt]:
+    return [each for each in tree.body if not isinstance(each, (ast.ClassDef, *_IMPORTS))]
+
+
+def _only_shows(words: set[str]) -> bool:
+    """Tell whether what is computed is printed, and nothing read, kept or asked for it."""
+    return "print" in words and not any(
+        each.fullmatch(word) for word in words for each in (READS, KEEPS, _ASKS)
+    )

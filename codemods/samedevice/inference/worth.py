@@ -48,7 +48,7 @@ def worthwhile(solution: Solution) -> frozenset[str]:
             found.add(spot.path)
     for group in solution.all_groups(Built):
         used = [site.module for site in group.sites if site.module.used]
-        if _is_lesson(solution, group.spot.path) and all(map(_is_layer, used)):
+        if _is_lesson(solution, group.spot.path) and all(map(is_layer, used)):
             continue  # a layer of a library that has learned nothing, and is looked at
         if any(map(has_learned, used)):
             found.add(group.spot.path)
@@ -61,7 +61,7 @@ def _is_lesson(solution: Solution, path: str) -> bool:
     return source.is_notebook or len(_CELLS.findall(source.text)) > 2
 
 
-def _is_layer(module: Instance) -> bool:
+def is_layer(module: Instance) -> bool:
     """Tell whether a module is one of torch's layers."""
     return module.cls is None and module.name.startswith("torch.nn.") and not module.held()
 
@@ -82,6 +82,8 @@ def _parts(module: Instance) -> list[Instance]:
 def _has_own(module: Instance) -> bool:
     if not module.stateful or module.name.startswith(_PREPARING):
         return False
+    if module.name == "torch.nn.PReLU":
+        return False  # one number, which goes along with a model that has more
     if any(isinstance(held, Tensor) and held.owner is not None for held in module.attrs.values()):
         return True
     # Without buffers or parts that explain it, what its state is is not known.

@@ -18,7 +18,10 @@ _DEPTH = 6
 
 
 def implies_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> bool:
-    """Tell whether an expression is true with CUDA only, or never."""
+    """Tell whether an expression is true with CUDA only, or never.
+
+    What is true with any accelerator is taken for that: the CPU is what has nothing of CUDA's.
+    """
     if not depth:
         return False
 
@@ -33,7 +36,7 @@ def implies_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> boo
         case ast.BoolOp(values=values):
             return all(map(of, values))
         case ast.Compare():
-            return _names_cuda(spot.node, (ast.Eq, ast.Is, ast.In))
+            return _names_cuda(spot.node, (ast.Eq, ast.Is, ast.In)) or _is_not_cpu(spot.node)
         case ast.Attribute(attr="is_cuda"):
             return True
         case ast.Call(func=ast.Name(id="bool"), args=[inner]):
@@ -42,13 +45,19 @@ def implies_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> boo
             return _call(solution, spot, spot.node, None, depth)
         case ast.Name() | ast.Attribute(value=ast.Name(id="self")):
             given = list(_values(solution, spot))
-            return bool(given) and all(
-                _value(solution, Location(spot.path, value), index, depth) for value, index in given
-            )
+            if given:
+                spots = [(Location(spot.path, value), index) for value, index in given]
+                return all(
+                    _value(solution, at, index, depth) or comes_with_cuda(solution, at, depth - 1)
+                    for at, index in spots
+                )
+            handed = list(_handed(solution, spot))
+            told = any(not isinstance(at.node, ast.Constant) for at in handed)
+            return told and all(implies_cuda(solution, at, depth - 1) for at in handed)
     return False
 
 
-def comes_with_cuda(solution: Solution, spot: Location) -> bool:
+def comes_with_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> bool:
     """Tell whether code is reached with CUDA only, by the tests around it.
 
     Within its function: what calls that is not looked at.
@@ -62,7 +71,7 @@ def comes_with_cuda(solution: Solution, spot: Location) -> bool:
         taken = isinstance(outer, ast.If) and node in outer.body
         taken = taken or isinstance(outer, ast.IfExp) and node is outer.body
         if taken and isinstance(outer, (ast.If, ast.IfExp)):
-            if any(_grants(solution, spot.path, part) for part in _conjuncts(outer.test)):
+            if any(_grants(solution, spot.path, part, depth) for part in _conjuncts(outer.test)):
                 return True
         node = outer
     return False
@@ -93,7 +102,7 @@ def _conjuncts(test: ast.expr) -> Sequence[ast.expr]:
     return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
 
 
-def _grants(solution: Solution, path: str, test: ast.expr) -> bool:
+def _grants(solution: Solution, path: str, test: ast.expr, depth: int) -> bool:
     """Tell whether a test is true with CUDA only; what is not None may be made with CUDA alone."""
     match test:
         case ast.Compare(
@@ -105,7 +114,7 @@ def _grants(solution: Solution, path: str, test: ast.expr) -> bool:
             return bool(given) and all(
                 index is None and _none_without(solution, path, value) for value, index in given
             )
-    return implies_cuda(solution, Location(path, test))
+    return implies_cuda(solution, Location(path, test), depth)
 
 
 def _none_without(solution: Solution, path: str, value: ast.expr) -> bool:
@@ -199,6 +208,58 @@ def _names_cuda(test: ast.Compare, operators: tuple[type[ast.cmpop], ...]) -> bo
             isinstance(side, ast.Constant) and str(side.value).startswith("cuda") for side in sides
         )
     )
+
+
+def _is_not_cpu(test: ast.Compare) -> bool:
+    """Tell whether a device's type is compared with the CPU's: `device.type != "cpu"`."""
+    match test:
+        case ast.Compare(
+            left=ast.Attribute(attr="type"),
+            ops=[ast.NotEq()],
+            comparators=[ast.Constant(value="cpu")],
+        ):
+            return True
+    return False
+
+
+def _handed(solution: Solution, spot: Location) -> Iterator[Location]:
+    """Yield what callers hand in for a parameter that its function never binds anew.
+
+    Nothing where a call is not followed, or the function is handed on.
+    """
+    function = solution.programs.function_of(spot)
+    if not isinstance(spot.node, ast.Name) or function is None:
+        return
+    name, found = spot.node.id, list[Location]()
+    if name not in syntax.parameters(function) or len(list(_stores(function, name))) != 1:
+        return
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    if isinstance(solution.programs.parents(spot.path).get(function), ast.ClassDef):
+        names = names[1:]
+    default = syntax.defaults(function.args).get(name)
+    for path in solution.programs.of(spot.path):
+        tree = solution.programs.tree(path)
+        calls = [
+            call
+            for call in syntax.calls(tree).get(function.name, ())
+            if _function(solution, path, call.func) in (None, (spot.path, function))
+        ]
+        called = {call.func for call in calls}
+        for use in syntax.uses(tree).get(function.name, ()):
+            if use not in called and _function(solution, path, use) == (spot.path, function):
+                return  # who gets it calls it with anything
+        for call in calls:
+            given = dict(zip(names, call.args, strict=False))
+            given |= {each.arg or "": each.value for each in call.keywords}
+            if "" in given or any(isinstance(each, ast.Starred) for each in call.args):
+                return
+            if name in given:
+                found.append(Location(path, given[name]))
+            elif default is not None:
+                found.append(Location(spot.path, default))
+            else:
+                return
+    yield from found
 
 
 def _values(

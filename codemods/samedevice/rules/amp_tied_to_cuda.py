@@ -23,8 +23,9 @@ Fix safety: safe. On a CPU-only machine mixed precision was off and stays off.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
@@ -41,19 +42,45 @@ RULE = "amp-tied-to-cuda"
 _ERASURE = "amp"
 _AUTOCAST = (1, 10)  # the first torch with torch.autocast
 _NAMES = frozenset(("autocast", "GradScaler"))
+#: The newer names, for any device.
+_NEWER = re.compile(r"\btorch\.(autocast|amp\.GradScaler)\(")
+#: What a model is told that is kept in few bits, for which kernels of CUDA are needed.
+_IN_FEW_BITS = re.compile(r"\bload_in_(4|8)bit=True\b")
 
 
 def find(solution: Solution) -> Iterator[Finding]:
-    """Report `autocast` and `GradScaler` that are meant for CUDA alone."""
+    """Report `autocast` and `GradScaler` that are meant for CUDA alone.
+
+    Those of a file are repaired together, or stay together.
+    """
+    files: dict[str, list[Finding]] = {}
+    for found in _tied(solution):
+        files.setdefault(found.path, []).append(found)
+    for together in files.values():
+        if any(each.fix is None for each in together):
+            together = [_beside(each) for each in together]
+        yield from together
+    yield from _unread_imports(solution)
+
+
+def _beside(found: Finding) -> Finding:
+    """Return a finding that stays for the sake of another one of its file."""
+    if found.fix is None:
+        return found
+    return replace(found, fix=None, unfixed="another one of this file cannot be repaired")
+
+
+def _tied(solution: Solution) -> Iterator[Finding]:
     for group in solution.groups(Amp):
         if all(site.under_device_test for site in group.sites):
             continue  # nobody comes here without CUDA
         if comes_with_cuda(solution, group.spot):
             continue
+        if _IN_FEW_BITS.search(solution.project.sources[group.spot.path].text):
+            continue  # its model computes on CUDA, and mixes there
         found = _autocast(solution, group)
         if found is not None:
             yield found
-    yield from _unread_imports(solution)
 
 
 def _autocast(solution: Solution, group: SiteGroup) -> Finding | None:
@@ -191,8 +218,10 @@ def _unread_imports(solution: Solution) -> Iterator[Finding]:
     """Report names taken from torch.cuda.amp that nothing reads (any more)."""
     for path in solution.programs.files():
         source = solution.project.sources[path]
-        if "cuda.amp" not in source.text or solution.project.is_package(path):
+        if "cuda.amp" not in source.text or path.endswith("__init__.py"):
             continue
+        if solution.project.is_package(path) and not _NEWER.search(source.text):
+            continue  # perhaps it is there for others to take the names from it
         tree = solution.project.tree(path)
         if tree is None:
             continue

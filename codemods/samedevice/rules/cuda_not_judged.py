@@ -214,8 +214,8 @@ def _left(solution: Solution, spot: Location, asked: Forced) -> Finding:
     owner = solution.programs.owner(spot.path)
     if owner is not None:
         why = f"{owner[0]} decides about the devices of this file"
-    elif solution.policy.tries_gpu(spot.path):
-        why = "the script tries out the GPU itself"
+    elif about := solution.policy.purposes.about_gpus(spot.path):
+        why = about
     elif solution.policy.managed(spot.path):
         why = "the program chooses on purpose which of its devices what is on"
     noted = finding(

@@ -52,8 +52,12 @@ BUILT_FOR_CUDA = frozenset(
 
 #: Functions that raise where their model is not on CUDA, of packages that are built without, too.
 #: Read from apex 0.1 (`amp/_initialize.py`: "provide a model with parameters located on a CUDA
-#: device"), which asks only where it is not told to be off.
-CALLED_ON_CUDA = ("apex.amp.initialize",)
+#: device"), which asks only where it is not told to be off, and `parallel/distributed.py`, which
+#: makes streams of CUDA; from torchaudio 2.8 (`models/decoder/_cuda_ctc_decoder.py`).
+CALLED_ON_CUDA = (
+    "apex.amp.initialize", "apex.parallel.DistributedDataParallel",
+    "torchaudio.models.decoder.cuda_ctc_decoder",
+)  # fmt: skip
 
 #: Fields of what a model of a library gives that hold tensors, all where the model is. Read from
 #: transformers 4.57 (`modeling_outputs.py`, the models of CLIP) and the outputs of diffusers 0.35.

@@ -14,14 +14,24 @@ def compiled(project: Project) -> Iterator[str]:
     for path, source in project.sources.items():
         if "CUDAExtension" not in source.text:
             continue
-        if "CppExtension" in source.text and "raise" not in source.text:
+        tree = project.tree(path) or ast.Module([], [])
+        if _names(tree, "CppExtension") and "raise" not in source.text:
             continue  # which is built without CUDA
-        for node in syntax.walk(project.tree(path) or ast.Module([], [])):
+        for node in syntax.walk(tree):
             if isinstance(node, ast.Call) and last(node.func).lower().endswith("extension"):
                 named = next((k.value for k in node.keywords if k.arg == "name"), None)
                 match named or next(iter(node.args), None):
                     case ast.Constant(value=str(name)):
                         yield name
+
+
+def _names(tree: ast.Module, name: str) -> bool:
+    """Tell whether a file does more with a name than import it."""
+    return any(
+        isinstance(node, ast.Name | ast.Attribute)
+        and syntax.dotted(node).rpartition(".")[2] == name
+        for node in syntax.walk(tree)
+    )
 
 
 def packages_with(project: Project, built: frozenset[str]) -> Iterator[str]:
@@ -32,7 +42,7 @@ def packages_with(project: Project, built: frozenset[str]) -> Iterator[str]:
     reached = [
         path
         for path in project.sources
-        if any(name in project.sources[path].text for name in built)
+        if any(name.rpartition(".")[2] in project.sources[path].text for name in built)
         if not built.isdisjoint(_imported(getattr(project.tree(path), "body", [])))
     ]
     for path in reached:
@@ -84,7 +94,8 @@ def modules(node: ast.stmt) -> list[str]:
         return []
     dots = "." * node.level
     if node.module:
-        return [dots + node.module]
+        whole = dots + node.module
+        return [whole, *(f"{whole}.{alias.name}" for alias in node.names)]
     return [dots + alias.name for alias in node.names]
 
 

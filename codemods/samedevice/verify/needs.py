@@ -221,7 +221,8 @@ class _Text:
         """The modules that are built for CUDA, and what finds their names in a text."""
         built = frozenset(compiled(self._project))
         built |= frozenset(packages_with(self._project, built)) | torchfacts.built_for_cuda()
-        return built, re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(built))) + r")\b")
+        last_parts = sorted({name.rpartition(".")[2] for name in built})
+        return built, re.compile(r"\b(?:" + "|".join(map(re.escape, last_parts)) + r")\b")
 
 
 def _raising(

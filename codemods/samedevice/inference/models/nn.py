@@ -22,7 +22,6 @@ from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance, Scope, Union
 from samedevice.inference.values import (
     ARRAY,
-    NONE,
     UNKNOWN,
     Arg,
     Const,
@@ -39,6 +38,9 @@ from samedevice.torchfacts import Fact
 
 #: Modules that are what they are given.
 _CONTAINERS = frozenset(f"torch.nn.{name}" for name in ("ModuleDict", "ModuleList", "Sequential"))
+#: What a library's module is told that the library then puts somewhere itself. Read from
+#: transformers 4.57 (`modeling_utils.py`: a quantized model gets a `device_map` of its own).
+_PLACED_BY = ("device_map", "load_in_4bit", "load_in_8bit", "quantization_config")
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
@@ -117,9 +119,14 @@ def _named(run: Interpreter, name: str, call: Call) -> Value:
 
 
 def spread_out(run: Interpreter, made: Instance, kwargs: dict[str, Arg], spot: Location) -> None:
-    """A `device_map`: the library puts the layers of a module where there is room."""
-    spread = kwargs.get("device_map")
-    if spread is not None and spread[0] is not NONE and made.node is not None:
+    """A `device_map`: the library puts the layers of a module where there is room.
+
+    One in few bits goes where its kernels are, and refuses to be moved.
+    """
+    told = (kwargs[name][0] for name in _PLACED_BY if name in kwargs)
+    if made.node is not None and any(
+        not (isinstance(value, Const) and not value.value) for value in told
+    ):
         made.moves.append(spot)
         run.graph.pin(made.node, Place.UNKNOWN, spot)
 
