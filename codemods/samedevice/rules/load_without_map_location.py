@@ -289,13 +289,14 @@ def _meets_others(solution: Solution, group: Group[Loaded]) -> bool:
 def _brings_something(solution: Solution, name: DeviceExpression, path: str) -> bool:
     """Tell whether a name is there only with something else: a parameter, or a definition.
 
-    Where a file moves to CUDA itself, it gets the definition anyway.
+    Where a file moves to CUDA itself, it gets the definition anyway. Where a module is asked for
+    its parameters, nothing names a device.
     """
     if name.resolvers and not name.edits:
         return not any(
             move.spot.path == path and move.first.name == "cuda" for move in solution.groups(Move)
         )
-    return bool(name.imports or name.edits)
+    return bool(name.imports or name.edits or "(" in name.code)
 
 
 def _refused(solution: Solution, group: Group[Loaded], name: DeviceExpression | None) -> str:
