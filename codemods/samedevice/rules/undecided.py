@@ -121,7 +121,7 @@ def _message(solution: Solution, group: SiteGroup) -> str:
             side = "the CPU" if on_host else "the device"
             return f"`{code}` is on the device on some paths only, and meets a value on {side}"
         case ReadApart(name=name):
-            return f"`{code}` is, or holds, a tensor of the device on some paths, and `{name}` reads it"
+            return f"`{code}` is, or holds, a tensor of the device at times, and `{name}` reads it"
     return f"`{code}` is used on the device, and {_reason(solution, group.spot)}"
 
 
