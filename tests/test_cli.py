@@ -87,8 +87,7 @@ def test_check_of_one_file_says_that_what_it_imports_has_findings() -> None:
     result = samedevice("check", "a.py")
     assert result.exit_code == 0
     assert result.stderr == (
-        "no findings in 1 file\n"
-        "b.py, imported here, has 2 findings: name it, too, or the folder\n"
+        "no findings in 1 file\nb.py, imported here, has 2 findings: name it, too, or the folder\n"
     )
     shown = samedevice("check", "a.py", "b.py")
     assert "imported here" not in shown.stderr

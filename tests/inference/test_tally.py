@@ -95,9 +95,15 @@ def test_the_last_line_says_how_many_and_which_are_undecided() -> None:
 
 STOPS = """\
 import torch
-from library import strange
+from library import Base
 
-strange(torch.device("cuda"))
+
+class Settings(Base):
+    device: str = "cuda"
+
+
+def made(settings: Settings):
+    return torch.ones(3).to(settings.device)
 """
 
 

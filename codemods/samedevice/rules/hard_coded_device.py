@@ -175,7 +175,9 @@ def _chosen(solution: Solution, spot: Location) -> bool:
             return not _leaves_without(solution, Location(spot.path, parent))
         if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
             how = solution.says_how(Location(spot.path, parent))
-            if tests_devices(parent.test) and not how and not _counts_several(parent.test):
+            arms = parent.orelse if isinstance(parent.orelse, list) else [parent.orelse]
+            without = node in arms and _counts_several(parent.test)
+            if tests_devices(parent.test) and not how and not without:
                 return True
         if isinstance(parent, ast.Dict) and node in parent.values and asks:
             if _names_accelerator(parent.keys[parent.values.index(node)]):
@@ -859,12 +861,13 @@ def _indexed(solution: Solution, group: SiteGroup) -> Finding:
         repair = fix(name, edit(solution, place, "replace", code=name.code)) if name else None
     elif not stored and not isinstance(parent, (ast.Call, ast.keyword)):
         repair = None
-    return finding(
+    found = finding(
         solution, RULE, group.spot,
         f"{short(solution.code(group.spot))} names one vendor's device: the program cannot run "
         "without it",
         repair, unfixed=unfixed,
     )  # fmt: skip
+    return replace(found, level="note") if unfixed == _COUNTED else found
 
 
 def _move(solution: Solution, group: SiteGroup) -> Finding:
