@@ -82,6 +82,17 @@ def test_check_of_clean_code() -> None:
     assert result.stderr == "nothing wrong in 2 files (1 note)\n"
 
 
+def test_check_of_one_file_says_that_what_it_imports_has_findings() -> None:
+    write(a="from b import x\n\ny = x\n", b=ZEROS + "mystery()\n", c="from a import y\n" + ZEROS)
+    result = samedevice("check", "a.py")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "no findings in 1 file\nb.py, imported here, has 2 findings: name it, too, or the folder\n"
+    )
+    shown = samedevice("check", "a.py", "b.py")
+    assert "imported here" not in shown.stderr
+
+
 def test_check_writes_nothing() -> None:
     write(a=ZEROS)
     samedevice("check")

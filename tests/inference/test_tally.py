@@ -93,6 +93,27 @@ def test_the_last_line_says_how_many_and_which_are_undecided() -> None:
     assert run().stderr.splitlines() == ["nothing wrong in 1 file"]
 
 
+STOPS = """\
+import torch
+from library import Base
+
+
+class Settings(Base):
+    device: str = "cuda"
+
+
+def made(settings: Settings):
+    return torch.ones(3).to(settings.device)
+"""
+
+
+def test_a_program_that_may_stop_has_something_wrong() -> None:
+    Path("main.py").write_text(STOPS)
+    result = run("--ignore", "undecided")
+    assert "note [cuda-not-judged]" in result.stdout
+    assert result.stderr.splitlines()[0] == "no findings in 1 file (1 note)"
+
+
 def test_processes_and_the_order_of_files_change_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "abc":
         Path(f"{name}.py").write_text(GAP)

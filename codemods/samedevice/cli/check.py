@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
@@ -212,10 +213,12 @@ class _Checked:
         cache = cache_of(self.project, config) if cached and "-" not in paths else None
         self._placed: dict[str, int] = {}
         with working("checking", self.project) as step:
-            self.findings = check.check(
+            found = check.check(
                 self.project, config, step, cache=cache, processes=jobs or parallel.cores(),
-                placed=self._placed, quick=glance.since,
+                placed=self._placed, quick=glance.since, whole=True,
             )  # fmt: skip
+        self.findings = check.named(self.project, found)
+        self._found = found
         if cache is not None:
             cache.write()
         clock.tell("checked", f"with {count(len(self.rules), 'rule')}")
@@ -236,6 +239,15 @@ class _Checked:
     def placed(self) -> dict[str, int]:
         """How many values of each file that was named have a known place."""
         return {path: n for path, n in self._placed.items() if path not in self.project.context}
+
+    @cached_property
+    def beyond(self) -> dict[str, int]:
+        """How many findings the files have that are imported by those that were named."""
+        from ..migration.check import is_wrong
+
+        imported = self.project.imported_by_named() if self.project.context else ()
+        found = (one.path for one in self._found if is_wrong(one) and one.path in imported)
+        return dict(Counter(found))
 
     @property
     def wrong(self) -> bool:
@@ -275,7 +287,8 @@ def _show(checked: _Checked, statistics: bool, undecided: bool) -> None:
         site = checked.config.docs_url
         text.show(make_console(), shown, project.sources, checked.rules, site)
     tell_errors(project.errors)
-    _summary(compared.new, project)
+    _summary(compared.new, project, checked.beyond)
+    _tell_beyond(checked.beyond)
     _tell_baseline(compared)
     _tell_placed(checked, listed=undecided and not statistics)
 
@@ -321,9 +334,12 @@ def _dump(format: Format, findings: Sequence[Finding], checked: _Checked) -> str
     return f"{dumped}\n" if dumped and not dumped.endswith("\n") else dumped
 
 
-def _summary(findings: Sequence[Finding], project: Project) -> None:
-    """Print what `check` found, in one line."""
-    from ..migration.check import is_wrong
+def _summary(findings: Sequence[Finding], project: Project, beyond: Collection[str]) -> None:
+    """Print what `check` found, in one line.
+
+    Nothing is wrong where the program may stop at nothing that is told.
+    """
+    from ..migration.check import is_wrong, may_stop
 
     wrong = [finding for finding in findings if is_wrong(finding)]
     unknown = [finding for finding in findings if finding.rule == UNDECIDED]
@@ -335,7 +351,8 @@ def _summary(findings: Sequence[Finding], project: Project) -> None:
     if not wrong:
         others = len(findings) - len(unknown)
         notes = f" ({count(others, 'note')})" if others else ""
-        found = "no findings" if unknown else "nothing wrong"
+        open_ = unknown or beyond or any(map(may_stop, findings))
+        found = "no findings" if open_ else "nothing wrong"
         say(f"{found} in {count(files, 'file')}{notes}")
         return
     line = f"{count(len(wrong), 'finding')} in {count(files, 'file')}"
@@ -344,6 +361,20 @@ def _summary(findings: Sequence[Finding], project: Project) -> None:
     if safe < len(fixes):
         line += f"; `samedevice fix --unsafe` repairs {len(fixes)}"
     say(line)
+
+
+def _tell_beyond(beyond: Mapping[str, int]) -> None:
+    """Print which files that are imported have findings, which are not shown."""
+    from ..report.place import printable
+
+    if not beyond:
+        return
+    files = [printable(path) for path in beyond][:BEYOND]
+    if len(beyond) > BEYOND:
+        files[-1] += f" and {count(len(beyond) - BEYOND, 'more file')}"
+    has, them = ("has", "it") if len(beyond) == 1 else ("have", "them")
+    found = count(sum(beyond.values()), "finding")
+    say(f"{', '.join(files)}, imported here, {has} {found}: name {them}, too, or the folder")
 
 
 def _tell_placed(checked: _Checked, *, listed: bool) -> None:
@@ -356,6 +387,7 @@ def _tell_placed(checked: _Checked, *, listed: bool) -> None:
         say(f"{count(number, 'value')} placed" + (unknown and f", {unknown}"))
 
 
+BEYOND = 3  # imported files with findings that are listed
 GONE = 10  # repaired findings of a baseline that are listed
 
 

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 from samedevice.inference.events import Built, Creation, Remembered
 from samedevice.inference.nodes import Agree, Location, Place, PlaceVar
 from samedevice.inference.objects import Func, Scope
-from samedevice.inference.open_events import HandedTogether, MetApart, MetKept, NotFollowed
+from samedevice.inference.open_events import (
+    HandedTogether,
+    MetApart,
+    MetKept,
+    NotFollowed,
+    ReadApart,
+)
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.reading import syntax
 
@@ -34,6 +40,19 @@ def handed(solution: Solution) -> Iterator[SiteGroup]:
             if not site.callers_unknown and _are_apart(known):
                 yield group
                 break
+
+
+def read(solution: Solution) -> Iterator[SiteGroup]:
+    """Return what code for the CPU reads that is a tensor of the device, or something else."""
+    for group in solution.groups(ReadApart):
+        if any(
+            not site.callers_unknown
+            and site.node is not None
+            and site.node.find().is_tensor
+            and solution.place(site.node) is Place.CENTRAL
+            for site in group.sites
+        ):
+            yield group
 
 
 def not_followed(solution: Solution) -> Iterator[SiteGroup]:

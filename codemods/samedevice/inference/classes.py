@@ -16,6 +16,7 @@ from samedevice.inference import (
     escapes,
     functions,
     iteration,
+    libraries,
     namespaces,
     subscripts,
 )
@@ -121,11 +122,13 @@ def _positional(value: Value | None) -> bool:
 CONTAINERS = ("list", "dict")
 #: The kind of a class whose instances are the members that its body names.
 ENUM = "enum"
+_WITH_DEFAULT = "collections.defaultdict"
 _KINDS = {
     "enum.Enum": ENUM, "enum.Flag": ENUM, "enum.IntEnum": ENUM, "enum.StrEnum": ENUM,
     "typing.NamedTuple": TUPLE, "typing_extensions.NamedTuple": TUPLE, "builtins.list": "list",
     "collections.UserList": "list", "collections.deque": "list", "builtins.dict": "dict",
     "collections.UserDict": "dict", "collections.OrderedDict": "dict",
+    _WITH_DEFAULT: "dict",
 }  # fmt: skip
 #: The attribute that holds the members of a list or mapping that is more than one.
 _CONTENTS = "[]"
@@ -151,7 +154,11 @@ def fill_contents(
 ) -> None:
     """Give an instance the members that a list's or a mapping's constructor takes."""
     assert made.cls is not None
-    held = builtins.builtin(run, made.cls.kind, args, kwargs, spot, scope)
+    bases = (base for each in made.cls.mro() for base in each.bases)
+    if any(isinstance(base, External) and base.name == _WITH_DEFAULT for base in bases):
+        held = libraries.call_external(run, _WITH_DEFAULT, args, kwargs, spot, scope)
+    else:
+        held = builtins.builtin(run, made.cls.kind, args, kwargs, spot, scope)
     run.trail.put(made.attrs, _CONTENTS, held)
     for name, (value, _) in kwargs.items():
         made.attrs.setdefault(name, value)  # many such classes give entries as attributes

@@ -8,13 +8,21 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from samedevice.inference import branches, classes, instances, movers, moving, unit_tests, worth
+from samedevice.inference import (
+    branches,
+    command_lines,
+    instances,
+    movers,
+    moving,
+    unit_tests,
+    worth,
+)
 from samedevice.inference.contents import places
 from samedevice.inference.environment import Exits, State
 from samedevice.inference.events import DefaultMade
 from samedevice.inference.nesting import nested
 from samedevice.inference.nodes import Location, Place
-from samedevice.inference.objects import Class, Func, Instance, Scope
+from samedevice.inference.objects import Func, Instance, Scope
 from samedevice.inference.open_events import NotFollowed
 from samedevice.inference.sites import HandedIn, LeftOut
 from samedevice.inference.summaries import (
@@ -34,7 +42,6 @@ from samedevice.inference.summaries import (
 )
 from samedevice.inference.values import (
     ARRAY,
-    DEVICE,
     NONE,
     SCALAR,
     UNKNOWN,
@@ -376,7 +383,11 @@ def default_value(
     if default is None:  # a decorator gives it
         spec = func.node.args
         given = (each for each in (*spec.posonlyargs, *spec.args) if each.arg == name)
-        return _of_settings(run, next(given, None), func.scope) or UNKNOWN
+        argument = next(given, None)
+        return command_lines.given(run, func, argument) or UNKNOWN
+    said = command_lines.of_typer(run, default, func.scope)
+    if said is not None:
+        return said
     value = run.eval(default, func.scope)
     if isinstance(value, Device) and not isinstance(default, (ast.Name, ast.Attribute)):
         spot = Location(func.scope.path, default)
@@ -401,45 +412,22 @@ def call_symbolic(run: Interpreter, func: Func) -> Value:
     sure = sure and instances.name(func.node) == "backward"
     args = [
         (
-            _of_settings(run, argument, func.scope)
+            command_lines.given(run, func, argument, default)
             or parameter(run, argument, default, path, sure),
             Location(path, argument),
         )
         for argument, default in zip(positional, defaults, strict=True)
     ]
     kwargs = {
-        argument.arg: (parameter(run, argument, default, path, False), Location(path, argument))
+        argument.arg: (
+            command_lines.given(run, func, argument, default)
+            or parameter(run, argument, default, path, False),
+            Location(path, argument),
+        )
         for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
     }
     with unit_tests.function(run, func):
         return call_func(run, func, args, kwargs, Location(path, func.node))
-
-
-def _of_settings(run: Interpreter, argument: ast.arg | None, scope: Scope) -> Value | None:
-    """Return an instance for a parameter that is one of a class whose fields have defaults.
-
-    A library's decorator fills it from the command line. Of the defaults only an accelerator
-    counts: users who choose none get it. "cpu" may stand there on purpose.
-    """
-    if argument is None or not isinstance(argument.annotation, (ast.Name, ast.Attribute)):
-        return None
-    klass = run.eval(argument.annotation, scope)
-    if not isinstance(klass, Class) or klass.family or klass.bases:
-        return None
-    declared = classes.fields(klass)
-    if not declared or isinstance(klass.lookup("__init__"), Func):
-        return None
-    given = [klass.names.get(field.name) for field in declared]
-    if any(value is None or _is_cpu(value) for value in given):
-        return None
-    made = instances.instantiate(run, klass, [], {}, Location(scope.path, argument), scope)
-    if not isinstance(made, Instance):
-        return None
-    for name, value in made.attrs.items():
-        if isinstance(value, Const):
-            if not (isinstance(value.value, str) and DEVICE.fullmatch(value.value)):
-                made.attrs[name] = SCALAR
-    return made
 
 
 def parameter(
@@ -491,8 +479,3 @@ def _size(run: Interpreter, node: FunctionNode) -> int:
         known = sum(not hasattr(each, "body") and not isinstance(each, ast.Pass) for each in simple)
         known = run.sizes[node] = known + 1
     return known
-
-
-def _is_cpu(value: Value) -> bool:
-    """Tell whether a value is the text that names the CPU."""
-    return isinstance(value, Const) and value.value == "cpu"

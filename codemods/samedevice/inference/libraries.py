@@ -12,7 +12,7 @@ from samedevice.inference.events import HostRead, LengthsRead, ProcessCall
 from samedevice.inference.models import Call, containers, images, operations, options
 from samedevice.inference.nodes import Location, PlaceVar
 from samedevice.inference.objects import Func, Instance, Scope
-from samedevice.inference.open_events import GivenAway, HandedTogether, Undecided
+from samedevice.inference.open_events import GivenAway, HandedTogether, ReadApart, Undecided
 from samedevice.inference.values import (
     ARRAY,
     NONE,
@@ -160,8 +160,9 @@ def demand_host(run: Interpreter, value: Value, where: Location, scope: Scope, n
     if demand is LengthsRead and not direct:
         return  # a list of numbers: a tensor is made of it on the host
     for tensor, spot in tensors:
-        if tensor.doubt is Doubt.OTHER:
-            continue  # a number has no `.cpu()`
+        if tensor.doubt is Doubt.OTHER:  # a number has no `.cpu()`
+            run.record(ReadApart(spot, tensor.node, scope, name))
+            continue
         # An expression that is the tensor itself can be moved; a container of tensors cannot.
         whole = spot.node is not where.node or direct
         site = run.record(demand(spot, tensor.node, scope, name, whole=whole))

@@ -42,6 +42,16 @@ class MetApart(Site):
     on_host: bool = True
 
 
+@dataclass(eq=False, slots=True)
+class ReadApart(Site):
+    """Code for the CPU, which `name` is, reads what is a tensor on some paths only.
+
+    Where tensors and numbers are in one container, it reads both.
+    """
+
+    name: str
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class MetUnknown(Site):
     """What a call of unknown code gives meets a tensor; `given` are the places of its arguments.

@@ -271,7 +271,7 @@ class Solution(Answers):
                     break
         yield from self._perhaps_modules()
         yield from self._given_away()
-        met = (apart.handed, apart.met, apart.not_followed)
+        met = (apart.handed, apart.met, apart.read, apart.not_followed)
         for ask in (*met, unexplained.undecided, escapes.undecided):
             yield from ask(self)
         yield from self.policy.trained_unseen()

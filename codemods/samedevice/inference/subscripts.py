@@ -210,8 +210,26 @@ def _item_of_instance(
     if cls is not None and cls.lookup("__getitem__") is not None:
         return calls.method(run, owner, "__getitem__", scope, spot.node, key)
     if cls is not None and cls.kind in classes.CONTAINERS:
-        return subscript(run, classes.contents(owner) or UNKNOWN, key, spot, scope)
+        held = classes.contents(owner)
+        if isinstance(held, Dict) and not (isinstance(key, Const) and key.value in held.items):
+            _fill_in(run, owner, held, key, spot, scope)
+        return subscript(run, held or UNKNOWN, key, spot, scope)
     return None
+
+
+def _fill_in(
+    run: Interpreter, owner: Instance, held: Dict, key: Value, spot: Location, scope: Scope
+) -> None:
+    """Do what a mapping's own class does where a key is missing: what it makes may stay there."""
+    if owner.cls is None or not isinstance(owner.cls.lookup("__missing__"), Func):
+        return
+    made = calls.method(run, owner, "__missing__", scope, spot.node, key)
+    if isinstance(key, Const):
+        if key.value not in held.items:
+            run.trail.put(held.items, key.value, made)
+    elif all(made is not member for member in held.members()):
+        run.trail.note(held)
+        held.element = run.join(held.element, made)
 
 
 def _item_of_class(run: Interpreter, klass: Class, key: Value, spot: Location) -> Value:

@@ -22,7 +22,7 @@ from ..reading.patterns import Matching
 from ..reading.project import PART, Imported, Project
 from ..reading.source import Source, SourceError
 from ..reading.suppress import Suppressions
-from ..rules import Rule
+from ..rules import Rule, cuda_not_judged
 from ..rules._scripted import WORD, compiles
 from ..verify.beside import Told, told
 from . import parallel
@@ -530,6 +530,14 @@ def _incomplete(finding: Finding, missing: Missing) -> Finding:
 def is_wrong(finding: Finding) -> bool:
     """Tell whether a finding asks for action: a note only says what was seen and left alone."""
     return finding.level != "note"
+
+
+def may_stop(finding: Finding) -> bool:
+    """Tell whether a note says that the program may stop: on a machine without CUDA, or where a
+    repair was withheld."""
+    return not is_wrong(finding) and (
+        finding.rule == cuda_not_judged.RULE or finding.fix is not None
+    )
 
 
 def _with_safety(finding: Finding, config: Config) -> Finding:

@@ -91,6 +91,16 @@ class Project:
         """The files that are judged."""
         return [path for path in self.sources if path not in self.context]
 
+    def imported_by_named(self) -> set[str]:
+        """Return the files beyond those that are judged which these import, directly or not."""
+        waiting, found = self.named, set[str]()
+        while waiting:
+            path = waiting.pop()
+            new = self.layout.imported(path, self.sources[path].text) & self.context - found
+            found |= new
+            waiting += new
+        return found
+
     @property
     def asks(self) -> tuple[str, tuple[int, int], tuple[Matching, ...]]:
         """What was asked of the project, beside its sources."""

@@ -160,7 +160,7 @@ def _calling(function: ast.AST) -> frozenset[str]:
         for node in nodes
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
         for target in node.targets
-        if isinstance(target, ast.Name) and _puts_on_device(node.value)
+        if isinstance(target, ast.Name) and puts_on_device(node.value)
     }
     return frozenset(
         arg.id
@@ -205,7 +205,7 @@ def _moves_of(function: ast.AST) -> tuple[frozenset[str], dict[str, int]]:
     moved: set[str] = set()
     bound: dict[str, int] = {}
     for node in syntax.walk(function):
-        if isinstance(node, ast.Call) and _puts_on_device(node):
+        if isinstance(node, ast.Call) and puts_on_device(node):
             moved |= moved_names(node)
         elif isinstance(node, ast.Assign):
             end = node.end_lineno or 0
@@ -215,8 +215,8 @@ def _moves_of(function: ast.AST) -> tuple[frozenset[str], dict[str, int]]:
     return frozenset(moved), bound
 
 
-def _puts_on_device(call: ast.Call) -> bool:
-    """Tell whether a call moves what it is called on to a device, by its words."""
+def puts_on_device(call: ast.expr) -> bool:
+    """Tell whether an expression moves what it calls a method of to a device, by its words."""
     match call:
         case ast.Call(func=ast.Attribute(attr="cuda")):
             return True

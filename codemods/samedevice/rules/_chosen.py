@@ -43,7 +43,9 @@ def is_chosen(solution: Solution, spot: Location) -> bool:
             return not _settled.leaves_without(solution, Location(spot.path, parent))
         if isinstance(parent, (ast.If, ast.IfExp)) and node is not parent.test:
             how = solution.says_how(Location(spot.path, parent))
-            if tests_devices(parent.test) and not how and not _counts_several(parent.test):
+            arms = parent.orelse if isinstance(parent.orelse, list) else [parent.orelse]
+            without = node in arms and _counts_several(parent.test)
+            if tests_devices(parent.test) and not how and not without:
                 return True
         if isinstance(parent, ast.Dict) and node in parent.values and asks:
             if _names_accelerator(parent.keys[parent.values.index(node)]):

@@ -64,9 +64,12 @@ def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tupl
 
 def _makes_device(solution: Solution, call: ast.Call) -> bool:
     """Tell whether a call is `torch.device(...)` of one argument."""
-    name, index = syntax.dotted(call.func), call.args[1:]
-    plain = not index or isinstance(index[0], ast.Constant)
-    return plain and name.rpartition(".")[2] == "device"
+    index = call.args[1:]
+    return (not index or isinstance(index[0], ast.Constant)) and _ends_on_device(call)
+
+
+def _ends_on_device(call: ast.Call) -> bool:
+    return syntax.dotted(call.func).rpartition(".")[2] == "device"
 
 
 def literal(solution: Solution, group: SiteGroup) -> Finding:
@@ -86,7 +89,7 @@ def literal(solution: Solution, group: SiteGroup) -> Finding:
             )
         else:
             place = spot
-            if isinstance(call, ast.Call) and spot.node is call.args[0] and call.args[1:]:
+            if isinstance(call, ast.Call) and call.args[1:] and _ends_on_device(call):
                 place = Location(spot.path, call)  # torch.device("cuda", 0)
             repair, unfixed = _once_chosen(solution, spot, _choice.choice(solution, place))
     else:
@@ -237,9 +240,10 @@ def indexed(solution: Solution, group: SiteGroup) -> Finding:
         repair = fix(name, edit(solution, place, "replace", code=name.code)) if name else None
     elif not stored and not isinstance(parent, (ast.Call, ast.keyword)):
         repair = None
-    return finding(
+    found = finding(
         solution, RULE, group.spot,
         f"{short(solution.code(group.spot))} names one vendor's device: the program cannot run "
         "without it",
         repair, unfixed=unfixed,
     )  # fmt: skip
+    return replace(found, level="note") if unfixed == _COUNTED else found

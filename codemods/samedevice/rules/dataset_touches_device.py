@@ -27,7 +27,11 @@ from samedevice.inference import Solution
 from samedevice.inference.events import Placed, TensorMoved
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.values import Const
+from samedevice.reading import syntax
+from samedevice.repair.asked import puts_on_device
 from samedevice.rules._build import edit, finding, fix, idle, short, unmoved
+
+_COMPUTES = "the data set has something of its own on the device, which it may compute with"
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -43,12 +47,13 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         dropped = edit(solution, made.spot, "drop_keyword", name="device")
         elsewhere = any(not site.in_worker for site in made.sites)
+        computes = _computes_there(solution, made.spot)
         yield finding(
             solution, "dataset-touches-device", made.spot,
             f"`{short(solution.code(made.spot))}` runs in a worker, where items must stay on the "
             "CPU",
-            None if elsewhere else fix(DeviceExpression(""), dropped),
-            unfixed="it also makes what is used on the device",
+            None if elsewhere or computes else fix(DeviceExpression(""), dropped),
+            unfixed=_COMPUTES if computes else "it also makes what is used on the device",
         )  # fmt: skip
     done: set[ast.AST] = set()
     for group in solution.hosted_groups(TensorMoved):
@@ -76,8 +81,30 @@ def find(solution: Solution) -> Iterator[Finding]:
             solution, "dataset-touches-device", group.spot,
             f"`{short(solution.code(group.spot))}` runs in the dataset, where items must stay on "
             "the CPU",
-            repair,
+            None if _computes_there(solution, group.spot) else repair,
+            unfixed=_COMPUTES,
         )  # fmt: skip
+
+
+def _computes_there(solution: Solution, spot: Location) -> bool:
+    """Tell whether the object whose method some code is in puts something of its own on a device,
+    in its constructor: what it computes with that has to go there, too."""
+    parents = solution.programs.parents(spot.path)
+    node: ast.AST | None = spot.node
+    while node is not None and not isinstance(node, ast.ClassDef):
+        node = parents.get(node)
+    built = [each for each in node.body if _is_constructor(each)] if node is not None else []
+    return any(
+        isinstance(part, ast.Assign)
+        and syntax.dotted(part.targets[0]).startswith("self.")
+        and puts_on_device(part.value)
+        for each in built
+        for part in syntax.walk(each)
+    )
+
+
+def _is_constructor(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef) and node.name == "__init__"
 
 
 def _comes_to(solution: Solution, site: Placed) -> bool:

@@ -178,9 +178,16 @@ def _has_state(module: Instance) -> bool:
     return module.fact is not None and module.fact.state
 
 
+def _is_given_tensors(module: Instance) -> bool:
+    """Tell whether a library's module is made of tensors: `nn.Embedding(10, 4, _weight=rows)`."""
+    assert module.fact is not None
+    given = {**dict(zip(module.fact.params, module.args, strict=False)), **module.kwargs}
+    return any(isinstance(given.get(name), Tensor) for name in module.fact.tensors)
+
+
 def _own_state(module: Instance) -> bool:
     """Tell whether a module has parameters or buffers beside those that a caller handed in."""
-    if module.fact is not None and module.fact.state and not module.fact.tensors:
+    if _has_state(module) and not _is_given_tensors(module):
         return True  # it makes them itself
     parts = (part for part in module.held() if part.family == "module")
     return _has_tensors(module) or any(

@@ -47,6 +47,7 @@ from samedevice.inference.open_events import (
     MetByCallers,
     MetTaken,
     NotFollowed,
+    ReadApart,
     Undecided,
     UnknownDevice,
     WhereAsked,
@@ -119,6 +120,8 @@ def _message(solution: Solution, group: SiteGroup) -> str:
         case MetApart(on_host=on_host):
             side = "the CPU" if on_host else "the device"
             return f"`{code}` is on the device on some paths only, and meets a value on {side}"
+        case ReadApart(name=name):
+            return f"`{code}` is, or holds, a tensor of the device at times, and `{name}` reads it"
     return f"`{code}` is used on the device, and {_reason(solution, group.spot)}"
 
 

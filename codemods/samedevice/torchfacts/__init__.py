@@ -163,6 +163,16 @@ def computes(method: str) -> bool:
     return method in libraries.COMPUTES
 
 
+def is_input(keyword: str) -> bool:
+    """Tell whether what a library's module is given by a keyword is a tensor, by its last word.
+
+    Others are numbers and flags as well (`max_new_tokens`, `guidance_scale`, `return_dict`).
+    """
+    from samedevice.torchfacts import libraries
+
+    return keyword.rpartition("_")[2] in libraries.INPUTS
+
+
 def takes_graphs(name: str) -> bool:
     """Tell whether a module's library hands it objects that have a device of their own."""
     from samedevice.torchfacts import libraries

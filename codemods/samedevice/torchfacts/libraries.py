@@ -80,6 +80,16 @@ COMPUTES = frozenset(
     )
 )  # fmt: skip
 
+#: Last words of the keywords by which modules are given tensors. Read from the models of
+#: transformers 4.57 and diffusers 0.35, and from `torch.nn`.
+INPUTS = frozenset(
+    (
+        "embeds", "features", "hidden", "ids", "image", "images", "input", "inputs", "key", "label",
+        "labels", "latents", "mask", "masks", "memory", "query", "sample", "src", "states",
+        "target", "targets", "tensor", "tgt", "value", "values", "x",
+    )
+)  # fmt: skip
+
 #: Libraries whose modules take objects that have a device of their own, with what they compute.
 WITH_GRAPHS = frozenset(("dgl",))
 

@@ -90,8 +90,13 @@ def dict_method(
         return _member_or_new(run, owner, args[0][0], args[1][0])
     if name in ("get", "pop", "setdefault") and args:
         key = args[0][0]
-        if isinstance(key, Const) and key.value in owner.items:
-            return owner.items[key.value]
+        if isinstance(key, Const):
+            if key.value in owner.items:
+                return owner.items[key.value]
+            # It is none of the members with other keys.
+            element = owner.element if owner.element is not None else UNKNOWN
+            if len(args) > 1 and owner.element is None:
+                return args[1][0]
         return run.join(args[1][0], element) if len(args) > 1 else element
     if name == "update":
         module_methods.add_to_state(owner, args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
@@ -225,7 +226,7 @@ def call_module(
             result = calls.apply(run, child, [(result, args[0][1] if args else spot)], {}, spot,
                                 scope)  # fmt: skip
         return result
-    for tensor, _ in operands:
+    for tensor, _ in _shown(args, kwargs):
         tensor.node.find().is_tensor = True
     if callee.stateful and callee.node is not None:
         graphs = torchfacts.takes_graphs(callee.name)
@@ -246,6 +247,15 @@ def call_module(
         callee.name.endswith("Loss") and not callee.attrs.keys() & libraries.REDUCES
     )
     return made
+
+
+def _shown(args: list[Arg], kwargs: dict[str, Arg]) -> Iterator[tuple[Tensor, Location]]:
+    """Yield the tensors among what a module is given; a keyword may say a number as well."""
+    for value, where in args:
+        yield from contents.tensors_in(value, where)
+    for name, (value, where) in kwargs.items():
+        if torchfacts.is_input(name):
+            yield from contents.tensors_in(value, where)
 
 
 def given_by(
