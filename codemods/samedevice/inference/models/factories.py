@@ -30,6 +30,7 @@ from samedevice.inference.values import (
     Value,
     surely_tensor,
 )
+from samedevice.reading import syntax
 from samedevice.torchfacts import Fact
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 _ROWS = frozenset(
     f"torch.{name}" for name in ("arange", "range", "linspace", "logspace", "randperm")
 )
+#: What gives a number, whatever it is given.
+_NUMBERS = frozenset(("float", "int", "len"))
 #: What takes its size first.
 _SIZED = frozenset(f"torch.{name}" for name in ("zeros", "ones", "empty", "full", "rand", "randn"))
 
@@ -53,7 +56,9 @@ def created(
     if filled is not None and isinstance(filled[0], Tensor):
         return filled[0]  # that is what it fills, where it is
     scalar = bool(args) and (
-        _is_number(args[0][0]) if name.endswith("tensor") else _is_sized_to_one(name, args[0][1])
+        _is_number(args[0][0]) or _computes_number(args[0][1].node)
+        if name.endswith("tensor")
+        else _is_sized_to_one(name, args[0][1])
     )
     given = kwargs.get("device")
     if given is None and fact.device and "device" in fact.params:
@@ -99,6 +104,21 @@ def created(
 def _is_number(value: Value) -> bool:
     """Tell whether `torch.tensor` is given a number."""
     return isinstance(value, Const) and not isinstance(value.value, str)
+
+
+def _computes_number(node: ast.AST) -> bool:
+    """Tell whether an expression gives a number by what it says: `1 / len(layers)`."""
+    match node:
+        case ast.Constant(value=value):
+            return isinstance(value, (int, float))
+        case ast.BinOp(left=left, right=right):
+            return _computes_number(left) and _computes_number(right)
+        case ast.UnaryOp(operand=operand):
+            return _computes_number(operand)
+        case ast.Call(func=func):
+            name = syntax.dotted(func)
+            return name in _NUMBERS or name.startswith("math.")
+    return False
 
 
 def _is_sized_to_one(name: str, size: Location) -> bool:
