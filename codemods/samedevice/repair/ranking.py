@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from samedevice.finding import DeviceExpression
-from samedevice.repair import at_hand, handing, named, own_object, processes, resolvers, spoken
+from samedevice.repair import (
+    at_hand,
+    handing,
+    named,
+    own_object,
+    placed,
+    processes,
+    resolvers,
+    spoken,
+)
 from samedevice.repair.asked import Asked
 
 Source = Callable[[Asked], DeviceExpression | None]
@@ -20,8 +29,9 @@ RANKING: tuple[Source, ...] = (
     spoken.given,
     spoken.above,
     spoken.own,
-    # what a library says that moves the module
+    # what a library says that moves the module, or has placed it
     own_object.moved_by_library,
+    placed.by_library,
     # what its callers hand in, and the value is to meet
     at_hand.followed,
     # what is there while a module is built: where it is by then says nothing
