@@ -116,7 +116,7 @@ def test_repaired_ones_are_told_and_taken_out() -> None:
     Path("a.py").write_text(OLD.replace("y = torch.zeros(i)", "y = 1") + "n = torch.zeros(5)\n")
     result = check("--baseline", FILE, code=1)
     assert result.stderr == (
-        "1 finding in 1 file; `samedevice fix` repairs 1\n"
+        "1 finding in 1 file; `samedevice fix` has a repair for 1\n"
         "2 older findings in the baseline\n"
         "1 finding of the baseline gone (see --prune-baseline):\n"
         "  a.py [zeros] y=torch.zeros(i)\n"

@@ -52,7 +52,7 @@ def test_check_shows_the_place_the_code_why_and_where_it_comes_from() -> None:
         "     = more: samedevice rules zeros\n"
         "\n"
     )
-    assert result.stderr == "1 finding in 1 file; `samedevice fix` repairs 1\n"
+    assert result.stderr == "1 finding in 1 file; `samedevice fix` has a repair for 1\n"
 
 
 def test_a_site_of_the_documentation_is_linked() -> None:
@@ -70,7 +70,8 @@ def test_a_site_of_the_documentation_is_linked() -> None:
 def test_check_tells_what_fix_could_do() -> None:
     write(a=ZEROS + "torch.empty(3)\nmystery()\n")
     assert samedevice("check").stderr == (
-        "3 findings in 1 file; `samedevice fix` repairs 1; `samedevice fix --unsafe` repairs 2\n"
+        "3 findings in 1 file; `samedevice fix` has a repair for 1; "
+        "`samedevice fix --unsafe` has one for 2\n"
     )
 
 
@@ -217,7 +218,7 @@ def test_a_page_of_findings() -> None:
     page = samedevice("check", "--format", "html").stdout
     assert "<mark>torch.zeros(3)</mark>" in page
     assert "&lt;b&gt;" in page and "<b>'" not in page
-    assert "<code>samedevice fix</code> repairs 1" in page
+    assert "<code>samedevice fix</code> has a repair for 1" in page
 
 
 def test_settings_from_elsewhere() -> None:

@@ -357,9 +357,9 @@ def _summary(findings: Sequence[Finding], project: Project, beyond: Collection[s
         return
     line = f"{count(len(wrong), 'finding')} in {count(files, 'file')}"
     if safe:
-        line += f"; `samedevice fix` repairs {safe}"
+        line += f"; `samedevice fix` has a repair for {safe}"
     if safe < len(fixes):
-        line += f"; `samedevice fix --unsafe` repairs {len(fixes)}"
+        line += f"; `samedevice fix --unsafe` has one for {len(fixes)}"
     say(line)
 
 

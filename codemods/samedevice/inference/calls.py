@@ -157,7 +157,8 @@ def unknown_layer(
 ) -> Value | None:
     """Return what `self.layer(x)` gives, a layer that a module got from code not known here.
 
-    A part of such a layer (`self.body.layer(x)`) is where the module is, too.
+    A part of such a layer (`self.body.layer(x)`) is where the module is, too; but it may be a
+    method as well, which takes other things than tensors.
     """
     owner = _holder(func, scope)
     if owner is None or owner.node is None:
@@ -165,7 +166,8 @@ def unknown_layer(
     operands = [(v, where) for v, where in args if isinstance(v, Tensor)]
     if not operands:
         return None
-    for value, _ in operands:
+    is_layer = isinstance(func.value, ast.Name) or torchfacts.computes(func.attr)
+    for value, _ in operands if is_layer else ():
         value.node.find().is_tensor = True
     owner.stateful = True
     escapes.handed(run, args, {}, spot, scope)

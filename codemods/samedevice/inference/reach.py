@@ -12,7 +12,7 @@ from samedevice.inference.events import Operand
 from samedevice.inference.nodes import ON_DEVICE, Location, Place, PlaceVar
 from samedevice.inference.objects import Class, External, Func, Instance, Scope
 from samedevice.inference.sites import SiteGroup
-from samedevice.inference.values import CliOption, Const, Device, Shown, Tensor, Value
+from samedevice.inference.values import CliOption, Const, Device, Doubt, Shown, Tensor, Value
 from samedevice.reading import syntax
 
 if TYPE_CHECKING:
@@ -278,8 +278,8 @@ class InReach:
         for name in sorted((n for n in names if n not in absent), key=spare.__contains__):
             known = found.get(name, ())
             if known and enough(root.place in ON_DEVICE and root.is_tensor for root in known):
-                # A module, which some caller hands in, has no device.
-                if not any(isinstance(one.names.get(name), Instance) for one in scopes):
+                # A module that some caller hands in has no device, nor what may be no tensor.
+                if not any(_is_none(one.names.get(name)) for one in scopes):
                     if known_as := self.member(name, scope):
                         yield known_as
 
@@ -345,6 +345,11 @@ class InReach:
             used = self.interpreter.consumed.get(value.spot.node)
             return used is not None and self.solution.place(used.node) in ON_DEVICE
         return False
+
+
+def _is_none(value: Value | None) -> bool:
+    """Tell whether what a caller hands in may have no device."""
+    return isinstance(value, Instance) or isinstance(value, Tensor) and value.doubt is Doubt.OTHER
 
 
 def optional(scope: Scope) -> set[str]:

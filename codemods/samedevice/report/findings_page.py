@@ -54,7 +54,7 @@ def _body(
         yield (
             f"<p class=sum><b>{wrong:,}</b> {'finding' if wrong == 1 else 'findings'} in "
             f"{len(paths):,} of {judged:,} files. "
-            f"<code>samedevice fix</code> repairs {safe:,}.</p>"
+            f"<code>samedevice fix</code> has a repair for {safe:,}.</p>"
         )
     else:
         found = "No findings" if unknown else "Nothing is wrong"

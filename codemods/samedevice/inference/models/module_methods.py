@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from samedevice import torchfacts
 from samedevice.inference import (
     assignment,
     attributes,
@@ -72,7 +73,8 @@ def module_method(
     if owner.cls is None or owner.fact is not None and owner.fact.state:
         # Another method of a library's model (`generate`, `encode`): it computes like a call,
         # and so does a part of one that a class of the project is made of.
-        made = nn.call_module(run, owner, args, kwargs, spot, scope)
+        shows = torchfacts.computes(name)
+        made = nn.call_module(run, owner, args, kwargs, spot, scope, shows=shows)
         return nn.given_by(owner, name, args, kwargs, made)
     return UNKNOWN
 

@@ -200,8 +200,13 @@ def call_module(
     kwargs: dict[str, Arg],
     spot: Location,
     scope: Scope,
+    *,
+    shows: bool = True,
 ) -> Value:
-    """Call a module of a library: its parameters and its inputs must agree."""
+    """Call a module of a library: its parameters and its inputs must agree.
+
+    `shows`: it takes nothing but tensors, as the call of a module does.
+    """
     callee.used = callee.used or computes(callee, args, kwargs)
     iteration.keep_up(run, callee)
     if torchfacts.is_pipeline(callee.name) and callee.cls is None:
@@ -226,7 +231,7 @@ def call_module(
             result = calls.apply(run, child, [(result, args[0][1] if args else spot)], {}, spot,
                                 scope)  # fmt: skip
         return result
-    for tensor, _ in _shown(args, kwargs):
+    for tensor, _ in _shown(args, kwargs) if shows else ():
         tensor.node.find().is_tensor = True
     if callee.stateful and callee.node is not None:
         graphs = torchfacts.takes_graphs(callee.name)
