@@ -17,12 +17,18 @@ Fix safety: safe. On a CPU-only machine `.to(device)` returns the same tensor.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from samedevice.finding import Finding
 from samedevice.inference import Solution
-from samedevice.inference.events import LegacyCreated
+from samedevice.inference.events import Creation, LegacyCreated
+from samedevice.inference.sites import Group
+from samedevice.reading import syntax
 from samedevice.rules._create import placed, unplaced
+
+_MADE = "it is given a tensor already, and takes none that is on the device"
 
 
 def find(solution: Solution) -> Iterator[Finding]:
@@ -30,7 +36,35 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group, _ in unplaced(solution, LegacyCreated):
         if group.first.name.startswith("torch.cuda."):
             continue  # it is there already, as long as there is CUDA
-        yield placed(
+        found = placed(
             solution, "legacy-constructor", group,
             "`{}` is created on the CPU but meets tensors on the device",
         )  # fmt: skip
+        yield replace(found, fix=None, unfixed=_MADE) if _is_of_made(solution, group) else found
+
+
+def _is_of_made(solution: Solution, group: Group[Creation]) -> bool:
+    """Tell whether a constructor is given what one like it has made before, in the same function.
+
+    It takes no tensor that is on the device: `X = torch.FloatTensor(X)` in a loop gets its own.
+    """
+    home = solution.programs.function_of(group.spot)
+    match group.spot.node:
+        case ast.Call(func=func, args=[ast.Name(id=name)]) if home is not None:
+            pass
+        case _:
+            return False
+    made = syntax.dotted(func)
+    looped = any(
+        group.spot.node in syntax.walk(loop)
+        for loop in syntax.walk(home)
+        if isinstance(loop, (ast.For, ast.While))
+    )
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and syntax.dotted(node.value.func) == made
+        and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
+        and (looped or node.lineno < group.spot.node.lineno)
+        for node in syntax.walk(home)
+    )
