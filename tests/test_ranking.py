@@ -10,13 +10,14 @@ from samedevice.repair import (
     handing,
     named,
     own_object,
+    placed,
     processes,
     ranking,
     resolvers,
     spoken,
 )
 
-_HOMES = (at_hand, handing, named, own_object, processes, resolvers, spoken)
+_HOMES = (at_hand, handing, named, own_object, placed, processes, resolvers, spoken)
 
 
 def _sources(module: ModuleType) -> set[object]:
