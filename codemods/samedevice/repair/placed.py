@@ -31,37 +31,31 @@ def by_library(asked: Asked) -> DeviceExpression | None:
 
 def _computing(asked: Asked) -> Iterator[str]:
     """Yield what is called, or has a method called, with what is moved at a place."""
-    solution, spot = asked.names.solution, asked.spot
     for call in _calls_with(asked):
         code = syntax.dotted(call.func)
         if code:
             yield code
             yield code.rpartition(".")[0]
-    parents = solution.programs.parents(spot.path)
-    node = parents.get(solution.chain_end(spot).node)
-    while isinstance(node, (ast.keyword, ast.Starred)):
-        node = parents.get(node)
-    if isinstance(node, ast.Call):  # it is handed on at once
-        code = syntax.dotted(node.func)
-        yield code
-        yield code.rpartition(".")[0]
 
 
 def _calls_with(asked: Asked) -> Iterator[ast.Call]:
-    """Yield the calls of the same function that get what a statement binds."""
+    """Yield the calls of the same function that get what is moved: by its name, or at once."""
     solution, spot = asked.names.solution, asked.spot
     match solution.statement_of(spot):
         case ast.Assign(targets=[ast.Name(id=made)]):
-            pass
-        case _:
-            return
-    home = solution.programs.function_of(spot) or solution.programs.tree(spot.path)
-    for node in syntax.walk(home):
-        if isinstance(node, ast.Call):
-            given = [*node.args, *(keyword.value for keyword in node.keywords)]
-            values = (each.value if isinstance(each, ast.Starred) else each for each in given)
-            if any(isinstance(each, ast.Name) and each.id == made for each in values):
-                yield node
+            home = solution.programs.function_of(spot) or solution.programs.tree(spot.path)
+            for node in syntax.walk(home):
+                if isinstance(node, ast.Call):
+                    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+                    values = (e.value if isinstance(e, ast.Starred) else e for e in given)
+                    if any(isinstance(each, ast.Name) and each.id == made for each in values):
+                        yield node
+    parents = solution.programs.parents(spot.path)
+    around = parents.get(solution.chain_end(spot).node)
+    while isinstance(around, (ast.keyword, ast.Starred)):
+        around = parents.get(around)
+    if isinstance(around, ast.Call):
+        yield around
 
 
 def _held(scope: Scope, code: str) -> Value | None:

@@ -55,11 +55,11 @@ def _is_of_made(solution: Solution, group: Group[Creation]) -> bool:
         case _:
             return False
     made = syntax.dotted(func)
-    looped = any(
-        group.spot.node in syntax.walk(loop)
-        for loop in syntax.walk(home)
-        if isinstance(loop, (ast.For, ast.While))
-    )
+    parents = solution.programs.parents(group.spot.path)
+    outer: ast.AST | None = group.spot.node
+    while outer is not home and not isinstance(outer, (ast.For, ast.While)):
+        outer = parents.get(outer) if outer is not None else home
+    looped = outer is not home
     return any(
         isinstance(node, ast.Assign)
         and isinstance(node.value, ast.Call)

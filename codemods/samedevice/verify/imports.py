@@ -7,9 +7,10 @@ import sys
 from collections.abc import Iterator
 
 from samedevice.reading.project import Project
-from samedevice.reading.syntax import is_main_test, per_node, walk
+from samedevice.reading.syntax import is_main_test, per_node, statements, walk
 from samedevice.repair.importable import Importable
 from samedevice.verify.binding import State, at_end
+from samedevice.verify.built import modules
 from samedevice.verify.edited import Edited
 
 #: What edited code imports from elsewhere: it came with the program or with Python.
@@ -40,17 +41,10 @@ def _is_at_top(edited: Edited, statement: ast.stmt) -> bool:
     at: ast.AST | None = statement
     while at is not None and not isinstance(at, _LATER):
         at = edited.parents.get(at)
-    return at is None and _top(statement) not in sys.stdlib_module_names
-
-
-def _top(statement: ast.stmt) -> str:
-    """Return the package that an import begins with."""
-    match statement:
-        case ast.Import(names=[first, *_]):
-            return first.name.partition(".")[0]
-        case ast.ImportFrom(module=str(module)):
-            return module.partition(".")[0]
-    return ""
+    if at is not None:
+        return False
+    package = modules(statement)[0].partition(".")[0]  # "" of a relative one
+    return package not in sys.stdlib_module_names
 
 
 @per_node
@@ -60,17 +54,12 @@ def _defers_torch(tree: ast.Module) -> bool:
     It may run where torch is not installed: it sends its functions to another machine.
     """
     inside = {part for node in walk(tree) if isinstance(node, _LATER) for part in walk(node)}
-    found = [node in inside for node in walk(tree) if _brings_torch(node)]
+    found = [statement in inside for statement in statements(tree) if _brings_torch(statement)]
     return bool(found) and all(found)
 
 
-def _brings_torch(node: ast.AST) -> bool:
-    match node:
-        case ast.Import(names=names):
-            return any(each.name.partition(".")[0] == "torch" for each in names)
-        case ast.ImportFrom(module=str(module), level=0):
-            return module.partition(".")[0] == "torch"
-    return False
+def _brings_torch(statement: ast.stmt) -> bool:
+    return any(module.partition(".")[0] == "torch" for module in modules(statement))
 
 
 def _plain(project: Project, path: str, module: str) -> str:
