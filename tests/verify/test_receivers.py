@@ -113,7 +113,7 @@ def test_what_arrives(name: str) -> None:
     tree = project.tree("a.py")
     assert tree is not None
     argument = _argument(tree)
-    said = infer(project, project.programs["a.py"], watch=True).doubts([argument])
+    said = infer(project, project.programs["a.py"], watch=True).watcher.doubts([argument])
     assert said == ({argument: expected} if expected else {})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from samedevice.inference import witness
 from samedevice.inference.dispatch import EVALUATORS
@@ -80,6 +80,11 @@ _TEXTS = {
     _PLANNED: "a device",
     _NUMBER: "a constant",
 }
+#: A tensor that is None on another path.
+_PERHAPS_ABSENT = 32768
+_TEXTS[_PERHAPS_ABSENT] = ABSENT
+#: What has no device for certain, if that arrives.
+_NO_TENSORS_AT_ALL = (4, 8, _CONSTANT, 64, 128, 256, _ABSENT, _NUMBER)
 #: What says no device, where one is meant.
 _NAMELESS = {
     _ABSENT: "may be None", _PLANNED: "may not be set yet", _UNKNOWN: f"may be {UNSEEN}",
@@ -158,7 +163,7 @@ class Watcher(Interpreter):
             elif value.doubt is Doubt.OTHER:  # type: ignore[attr-defined]
                 kind = _ELSEWHERE
             elif value.doubt is Doubt.ABSENT:  # type: ignore[attr-defined]
-                kind = _ABSENT
+                kind = _PERHAPS_ABSENT
         if self.symbolic:
             self._alone[node] |= kind
         else:
@@ -184,6 +189,16 @@ class Watcher(Interpreter):
                 what = "may be a number"
             if what is None:
                 what = self._on_host(node)
+            if what is not None:
+                found[node] = what
+        return found
+
+    def without_device(self, expressions: Iterable[ast.AST]) -> dict[ast.AST, str]:
+        """Return which of some expressions have no device for one caller, and what they are."""
+        found = {}
+        for node in expressions:
+            kinds = self._kinds(node)
+            what = next((_TEXTS[kind] for kind in _NO_TENSORS_AT_ALL if kinds & kind), None)
             if what is not None:
                 found[node] = what
         return found

@@ -364,6 +364,9 @@ def bind_arguments(
             scope.names[argument.arg] = default_value(run, argument.arg, default, func, scope)
     if spec.kwarg is not None:
         scope.names[spec.kwarg.arg] = Dict({k: v for k, (v, _) in left.items()})
+    scope.given_none = frozenset(
+        name for name, value in scope.names.items() if type(value) is Const and value.value is None
+    )
 
 
 def _signature(run: Interpreter, node: FunctionNode) -> tuple[list[str], list[ast.expr | None]]:

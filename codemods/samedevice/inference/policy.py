@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.inference import choices
+from samedevice.inference.at_work import computing
 from samedevice.inference.events import (
     Built,
     Cloned,
@@ -93,14 +94,17 @@ class Policy:
     def settle(self) -> None:
         """Pin what the program leaves open, solve, and make all evaluations of a place agree."""
         self.graph.forget_aside()
+        devices = self.interpreter.cpu_devices
         beside = self._beside_accelerators() | self._staying()
+        at_work = self._with_what_runs(computing(self.solution, perhaps=True)) if devices else ()
         self.graph.open = False  # these are written out, whoever calls what they are in
         chosen: set[str] = set()
-        for device in self.interpreter.cpu_devices:
+        for device in devices:
             spot = device.spot
             if spot is None:
                 continue
-            place = Place.HOST if spot.path in beside else Place.CENTRAL
+            idle = spot.path in beside or spot.path not in at_work
+            place = Place.HOST if idle else Place.CENTRAL
             self.graph.pin(device.node, place, spot, "cpu")
             chosen |= {spot.path} if place is Place.CENTRAL else set()
         self.graph.open = True

@@ -81,7 +81,7 @@ class InReach:
             and not self._other_type(name, group)
             and self.member(name, group.first.scope)
         ]
-        absent = may_be_none(group.first.scope)
+        absent = self._absent(group.first.scope)
         usable = [name for name in usable if name not in absent]
         near: set[str] = set()
         if len(usable) > 1:
@@ -273,7 +273,7 @@ class InReach:
             self.interpreter.snapshot(site, one)
             for name, node in site.tensors:
                 found.setdefault(name, []).append(node.find())
-        spare, absent = optional(scope), may_be_none(scope)
+        spare, absent = optional(scope), self._absent(scope)
         names = dict.fromkeys(name for one in scopes for name in one.names if name in found)
         for name in sorted((n for n in names if n not in absent), key=spare.__contains__):
             known = found.get(name, ())
@@ -282,6 +282,11 @@ class InReach:
                 if not any(_is_none(one.names.get(name)) for one in scopes):
                     if known_as := self.member(name, scope):
                         yield known_as
+
+    def _absent(self, scope: Scope) -> set[str]:
+        """Return the parameters of a function that are None for some caller, or may be."""
+        scopes = self.interpreter.all_scopes.get(scope.node, [scope])
+        return may_be_none(scope).union(*(one.given_none for one in scopes))
 
     def is_made_of(self, names: Collection[str], other: str, scope: Scope) -> bool:
         """Tell whether one of some names is where another one is, whoever calls: computed from it.

@@ -117,19 +117,11 @@ class Solution(Answers):
         """Tell whether code of a file was evaluated: with a focus, of some only."""
         return self.told is None or path in self.interpreter.files
 
-    def doubts(
-        self, expressions: Collection[ast.AST], resembling: Collection[ast.AST] = ()
-    ) -> dict[ast.AST, str]:
-        """Return which of some expressions may be no tensor or module (`Watcher`)."""
+    @property
+    def watcher(self) -> Watcher:
+        """What noted what arrives at expressions, of a solution that was to watch."""
         assert isinstance(self.interpreter, Watcher)
-        return self.interpreter.doubts(expressions, resembling)
-
-    def nameless(
-        self, expressions: Collection[ast.AST], numberless: Collection[ast.AST]
-    ) -> dict[ast.AST, str]:
-        """Return which of some expressions that are to name a device may not (`Watcher`)."""
-        assert isinstance(self.interpreter, Watcher)
-        return self.interpreter.nameless(expressions, numberless)
+        return self.interpreter
 
     def release(self) -> None:
         """Take the solution apart, so that its memory is free at once; it cannot be used any more.

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from samedevice.inference.events import Built, Placing
+from samedevice.inference.at_work import computing
+from samedevice.inference.events import Placing
 from samedevice.inference.forks import forks
 from samedevice.inference.nodes import Location
 from samedevice.inference.open_events import GivenAway
@@ -36,33 +37,21 @@ def staying(solution: Solution) -> tuple[Staying, ...]:
     Tests are none of them, nor what a library decides about that owns the program's devices.
     """
     policy, programs = solution.policy, solution.programs
-    computing = _computing(solution)
-    if not computing:
+    at_work = computing(solution)
+    if not at_work:
         return ()
     active = policy.using_devices()
     silent = [
         (script, reached)
         for script, reached in programs.scripts()
-        if reached & computing
+        if reached & at_work
         and not reached & active
         and not programs.is_test(script)
         and _acts(programs.tree(script))
         and not any(programs.owner(path) is not None for path in reached)
     ]
-    reasons = _Reasons(solution, computing) if silent else None
+    reasons = _Reasons(solution, at_work) if silent else None
     return tuple(reasons.of(script, reached) for script, reached in silent if reasons)
-
-
-def _computing(solution: Solution) -> set[str]:
-    """The files whose code, when it runs, builds modules or computes what takes its time."""
-    found = set(solution.interpreter.computing)
-    for group in solution.all_groups(Built):
-        if any(
-            site.module.used and not (site.in_constructor or site.callers_unknown)
-            for site in group.sites
-        ):
-            found.add(group.spot.path)
-    return found
 
 
 def _acts(tree: ast.Module) -> bool:

@@ -39,7 +39,7 @@ def told(
     if not fixed:
         return Told(staying=staying(solution), nameless=without_name)
     doubts: dict[Finding, tuple[str, ...]] = {}
-    for finding, reason in uncertain(project, program, fixed, solution.doubts):
+    for finding, reason in uncertain(project, program, fixed, solution.watcher.doubts):
         doubts[finding] = *doubts.get(finding, ()), reason
     for_the_cpu = tuple(sorted(solution.policy.for_the_cpu))
     return Told(

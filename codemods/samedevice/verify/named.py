@@ -27,8 +27,15 @@ def nameless(project: Project, program: frozenset[str], solution: Solution) -> t
             continue
         named = list(_named(tree))
         numberless = {node for node, takes_numbers in named if not takes_numbers}
-        said = solution.nameless([node for node, _ in named], numberless)
+        said = solution.watcher.nameless([node for node, _ in named], numberless)
         found += ((path, place(node), what) for node, what in said.items())
+        asked: dict[ast.AST, ast.expr] = {
+            node.value: node
+            for node, _ in named
+            if isinstance(node, ast.Attribute) and node.attr == "device"
+        }
+        for tensor, what in solution.watcher.without_device(asked).items():
+            found.append((path, place(asked[tensor]), f"asks what may be {what}"))
     return tuple(found)
 
 
