@@ -130,7 +130,7 @@ def _unknown(
         node = run.graph.node(spot)
         node.is_tensor = False
         known = sure or _speaks_of_device(run, spot.node)
-        known = known and not _of_something(spot.node)
+        known = known and not _of_something(spot.node, scope)
         if known and unexplained.is_of_call(value, spot.node, scope):
             if not (isinstance(value, Texts) or asks(run, spot.path)):
                 run.record(UnknownDevice(spot, None, scope))
@@ -189,9 +189,10 @@ def undefined(run: Interpreter, spot: Location, scope: Scope) -> None:
     run.record(UndefinedDevice(spot, None, scope, name))
 
 
-def _of_something(node: ast.AST) -> bool:
-    """Tell whether this is the device of something unknown: of a tensor, perhaps."""
-    match node:
+def _of_something(node: ast.AST, scope: Scope) -> bool:
+    """Tell whether this is the device of something unknown, by a name or not: of a tensor,
+    perhaps."""
+    match scope.answers.get(node.id, node) if isinstance(node, ast.Name) else node:
         case ast.Attribute(value=ast.Name(id=name), attr="device"):
             return not _HOLDERS.search(name)
     return False

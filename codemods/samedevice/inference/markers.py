@@ -15,7 +15,7 @@ from samedevice.reading.project import Project
 
 _WORDS = re.compile(
     r"init_process_group|init_device_mesh|set_start_method|get_context|set_device|VISIBLE_DEVICES"
-    r"|current_accelerator"
+    r"|CUDA_DEVICE_ORDER|CUDA_LAUNCH_BLOCKING|current_accelerator"
 )
 #: What asks the machine, the environment or a user, by the names that code has for it.
 _ASKING = re.compile(
@@ -28,8 +28,12 @@ _FORMS = frozenset(
      "omegaconf", "optparse", "simple_parsing", "streamlit", "tyro", "typer")
 )  # fmt: skip
 _SPEAKS = re.compile("|".join([_WORDS.pattern, _ASKING.pattern, *sorted(_FORMS)]))
-#: What hides GPUs from a process, as long as nobody has asked for one.
-VISIBLE = re.compile(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES")
+#: What the driver reads when a process first asks for a GPU, and never again: which ones there are,
+#: in which order, and how it is to run what it is given (CUDA C++ Programming Guide, environment
+#: variables).
+VISIBLE = re.compile(
+    r"(CUDA|HIP|ROCR|NVIDIA)_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|CUDA_LAUNCH_BLOCKING"
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Markers:
 
     `spawns`: processes are spawned rather than forked. `sets_device_once`: a process chooses
     its GPU, which "cuda" means from then on. `hides_gpus`: the file sets CUDA_VISIBLE_DEVICES,
-    `hides_all`: so that no GPU is left.
+    or what is read with it, `hides_all`: so that no GPU is left.
     `asks_accelerator`: it asks torch.accelerator for the device. `asks`: it asks the machine, the
     environment or a user about something.
     """
@@ -96,7 +100,7 @@ def _asks(nodes: Iterable[ast.AST]) -> bool:
 
 
 def hides(tree: ast.AST) -> bool:
-    """Tell whether some code sets CUDA_VISIBLE_DEVICES."""
+    """Tell whether some code sets CUDA_VISIBLE_DEVICES, or what is read with it."""
     return any(map(_hides, syntax.walk(tree)))
 
 

@@ -59,7 +59,7 @@ def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tupl
                 below = edit(solution, Location(spot.path, behind[at]), "after", code=code)
                 gone = edit(solution, Location(spot.path, statement), "delete")
                 return replace(repair, edits=(gone, below)), NO_NAME
-    return None, "CUDA_VISIBLE_DEVICES is set below, and would count no more"
+    return None, "what CUDA reads of the environment is set below, and would count no more"
 
 
 def _makes_device(solution: Solution, call: ast.Call) -> bool:

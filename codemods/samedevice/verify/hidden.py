@@ -15,11 +15,11 @@ from samedevice.verify.edited import Edited
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 #: What asks CUDA for something.
 _ASKS = frozenset(("current_accelerator", "device_count", "is_available"))
-_REASON = "CUDA is asked there before the code says which GPUs it is to see"
+_REASON = "CUDA is asked there before the code sets what it reads of the environment"
 
 
 def asked_too_early(edited: Edited) -> Iterator[tuple[ast.AST, str]]:
-    """Yield new questions to CUDA in code that writes `CUDA_VISIBLE_DEVICES` after them."""
+    """Yield new questions to CUDA in code that writes what it reads of the environment after them."""
     homes: dict[ast.AST, int] | None = None
     for node in edited.new:
         match node:
