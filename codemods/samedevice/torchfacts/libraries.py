@@ -365,8 +365,15 @@ TORCHVISION: list[Entry] = [
     (
         "functional_transform",
         "torchvision.transforms.functional.to_pil_image "
-        "torchvision.transforms.v2.functional.to_pil_image",
+        "torchvision.transforms.v2.functional.to_pil_image "
+        # kornia/utils/image.py: it brings the tensor to the CPU, and gives an array.
+        "kornia.tensor_to_image kornia.utils.tensor_to_image kornia.image.tensor_to_image",
         {"params": ("pic",), "free": ("pic",), "out": "unknown"},
+    ),
+    (
+        "functional_transform",
+        "kornia.image_to_tensor kornia.utils.image_to_tensor kornia.image.image_to_tensor",
+        {"params": ("image",), "out": "host"},
     ),
     (
         "query",
