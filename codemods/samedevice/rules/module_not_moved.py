@@ -29,7 +29,7 @@ from samedevice.inference.events import Built, Kept
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Group
-from samedevice.inference.values import Const, Tensor
+from samedevice.inference.values import UNKNOWN, Const, Tensor
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
@@ -51,7 +51,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     done: set[ast.AST] = set()
     for group, holds in unmoved(solution):
         spot = _handed_over(group.first)
-        if not holds and spot.node not in done:
+        if not holds and spot.node not in done and not is_made_elsewhere(group):
             done.add(spot.node)
             yield report(solution, "module-not-moved", group)
 
@@ -192,6 +192,18 @@ def _own_state(module: Instance) -> bool:
     parts = (part for part in module.held() if part.family == "module")
     return _has_tensors(module) or any(
         part.stateful and part not in module.borrows for part in parts
+    )
+
+
+def is_made_elsewhere(group: Group[Built]) -> bool:
+    """Tell whether all that modules have is what unknown code has given them: it may be on the
+    device, as it came."""
+    return all(
+        site.module.cls is not None
+        and not _own_state(site.module)
+        and not site.module.borrows
+        and UNKNOWN in site.module.attrs.values()
+        for site in group.sites
     )
 
 

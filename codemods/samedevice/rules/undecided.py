@@ -55,6 +55,7 @@ from samedevice.inference.open_events import (
 from samedevice.inference.sites import SiteGroup
 from samedevice.reading import syntax
 from samedevice.rules._build import finding, short
+from samedevice.rules.module_not_moved import is_made_elsewhere, unmoved
 
 #: What gives back an object as it was saved, a model perhaps, and with it its place.
 _UNPICKLED = frozenset(
@@ -79,6 +80,10 @@ def find(solution: Solution) -> Iterator[Finding]:
     for group in solution.left_to_callers():
         if group.spot.node not in done:
             yield _left(solution, group)
+    for made, _ in unmoved(solution):
+        if made.spot.node not in done and is_made_elsewhere(made):
+            code = short(solution.code(made.spot))
+            yield _noted(solution, made, f"`{code}` is made of parts that could not be followed")
     for group in solution.groups(Handed):
         if group.spot.node not in done and solution.policy.has_device(group.spot.path):
             source = _source(solution, group.spot)

@@ -19,7 +19,7 @@ _REASON = "CUDA is asked there before the code sets what it reads of the environ
 
 
 def asked_too_early(edited: Edited) -> Iterator[tuple[ast.AST, str]]:
-    """Yield new questions to CUDA in code that writes what it reads of the environment after them."""
+    """Yield new questions to CUDA above where code writes what it reads of the environment."""
     homes: dict[ast.AST, int] | None = None
     for node in edited.new:
         match node:
