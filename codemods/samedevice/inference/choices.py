@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from samedevice.inference import arithmetic, devices
+from samedevice.inference import arithmetic, command_lines, devices
 from samedevice.inference.events import BranchTaken
 from samedevice.inference.markers import VISIBLE, markers
 from samedevice.inference.nodes import Location, Place
@@ -85,6 +85,9 @@ def offer(
     flags, indexes = _choices(run, ast.unparse(target), value, scope)
     if not flags and not indexes or len(flags) > 1 or len(indexes) > 1:
         return
+    choice = (flags or indexes)[0][0]
+    if not command_lines.is_for_all(run, choice, scope.path):
+        return
     spot = Location(scope.path, statement)
     run.offers.append(spot)
     names = words(run, scope.path)
@@ -94,7 +97,6 @@ def offer(
     torch = _torch(scope, names, shared)
     if not torch:
         return
-    choice = (flags or indexes)[0][0]
     owner: Scope | Instance | None = scope
     name = "device"
     if "." in choice and (scope.func is not None or shared):

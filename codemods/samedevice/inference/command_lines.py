@@ -122,3 +122,38 @@ def _of_settings(run: Interpreter, argument: ast.arg | None, scope: Scope) -> Va
 def _is_cpu(value: Value) -> bool:
     """Tell whether a value is the text that names the CPU."""
     return isinstance(value, Const) and value.value == "cpu"
+
+
+def is_for_all(run: Interpreter, option: str, path: str) -> bool:
+    """Tell whether what reads an option then is all that puts something on a device.
+
+    One that some code reads already is; one that nobody reads is only where no other file of the
+    program moves anything: that one would not obey it.
+    """
+    program = run.project.programs.get(path, frozenset((path,)))
+    trees = {other: run.project.tree(other) for other in program}
+    attr = option.rpartition(".")[2]
+    if any(attr in _read(tree) for tree in trees.values() if tree is not None):
+        return True
+    return not any(_moves(tree) for other, tree in trees.items() if other != path and tree)
+
+
+@syntax.per_node
+def _read(tree: ast.AST) -> frozenset[str]:
+    """Return the names and attributes that a file reads."""
+    return frozenset(
+        node.attr if isinstance(node, ast.Attribute) else node.id
+        for node in syntax.walk(tree)
+        if isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, ast.Load)
+    )
+
+
+@syntax.per_node
+def _moves(tree: ast.AST) -> bool:
+    """Tell whether a file moves something."""
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("cuda", "to")
+        for node in syntax.walk(tree)
+    )
