@@ -39,6 +39,27 @@ DOUBTED = {
         """,
         "self.args.place", "device", "may be None",
     ),
+    "a state that is None in the first round": (
+        """
+        def step(x, state):
+            x = x.to(E)
+            return x if state is device else x + state
+
+        state = None
+        for turn in range(2):
+            state = step(torch.ones(2), state)
+        """,
+        "state.device", "device", "asks what may be None",
+    ),
+    "a parameter of a library that is None where it is left out": (
+        """
+        class Layer(torch.nn.Module):
+            def cuda(self, number=None):
+                self.part = self.part.to(E)
+                return self
+        """,
+        "number", "device", "may be None",
+    ),
     "a name of a library that is not known": (
         """
         from elsewhere import settings

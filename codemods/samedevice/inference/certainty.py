@@ -193,6 +193,10 @@ class Watcher(Interpreter):
                 found[node] = what
         return found
 
+    def is_uncalled(self, node: ast.AST) -> bool:
+        """Tell whether an expression is evaluated for callers alone of which nothing is known."""
+        return node in self._alone and node not in self._in_calls
+
     def without_device(self, expressions: Iterable[ast.AST]) -> dict[ast.AST, str]:
         """Return which of some expressions have no device for one caller, and what they are."""
         found = {}

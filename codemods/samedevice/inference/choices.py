@@ -78,10 +78,6 @@ def offer(
     That is `use_cuda = args.cuda and torch.cuda.is_available()`, or the parsed options where
     one of them says whether to use the accelerator, or which one.
     """
-    if not isinstance(value, (DeviceTest, CliOption, Instance)):
-        return
-    if isinstance(value, Instance) and value.family != "namespace":
-        return
     flags, indexes = _choices(run, ast.unparse(target), value, scope)
     if not flags and not indexes or len(flags) > 1 or len(indexes) > 1:
         return
@@ -282,7 +278,7 @@ def overruled(owner: Instance, attr: str, value: Value) -> None:
 def _members(code: str, value: Value) -> Iterator[tuple[str, Value]]:
     """Return what is chosen with its code: a value itself, or parsed options one by one."""
     if isinstance(value, Instance):
-        for attr, member in value.attrs.items():
+        for attr, member in value.attrs.items() if value.family == "namespace" else ():
             yield f"{code}.{attr}", member
     else:
         yield code, value

@@ -34,6 +34,9 @@ def nameless(project: Project, program: frozenset[str], solution: Solution) -> t
             for node, _ in named
             if isinstance(node, ast.Attribute) and node.attr == "device"
         }
+        for node in _left_out(tree):
+            if solution.watcher.is_uncalled(node):
+                found.append((path, place(node), "may be None"))
         for tensor, what in solution.watcher.without_device(asked).items():
             found.append((path, place(asked[tensor]), f"asks what may be {what}"))
     return tuple(found)
@@ -46,6 +49,31 @@ def place(node: ast.AST) -> tuple[int, int, int, int]:
         node.lineno, node.col_offset,
         node.end_lineno or node.lineno, node.end_col_offset or node.col_offset,
     )  # fmt: skip
+
+
+def _left_out(tree: ast.Module) -> Iterator[ast.expr]:
+    """Yield where a parameter says where something is moved that is None if it is left out.
+
+    Not where the function asks whether it is, or binds it anew.
+    """
+    for function in syntax.walk(tree):
+        if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        nodes = syntax.walk(function)
+        names = {
+            name
+            for name, default in syntax.defaults(function.args).items()
+            if isinstance(default, ast.Constant) and default.value is None
+        } - syntax.asked_for_none(function)
+        if names:
+            names -= {
+                n.id for n in nodes if isinstance(n, ast.Name) and n.ctx.__class__ is ast.Store
+            }
+        for node in nodes if names else ():
+            match node:
+                case ast.Call(func=ast.Attribute(attr="to"), args=[ast.Name(id=name) as given, *_]):
+                    if name in names:
+                        yield given
 
 
 def _named(tree: ast.Module) -> Iterator[tuple[ast.expr, bool]]:

@@ -33,7 +33,6 @@ from samedevice.inference.values import (
     Tensor,
     Value,
     parameter_of,
-    surely_tensor,
 )
 from samedevice.torchfacts import Fact
 
@@ -268,19 +267,16 @@ def given_by(
 ) -> Value:
     """Return what `owner.name(...)` gives, a method or a part of a library's module.
 
-    A method may give arrays or texts (`model.encode(texts)`), unless it is known, or hands the
-    tensors on that a module of a known library is given.
+    A method may give arrays, texts or lists (`model.encode(texts)`, `crf.decode(x)`), unless it is
+    known to compute as the call of the module does.
     """
     while owner.parent is not None and not owner.name and owner.fact is None:
         owner = owner.parent
     library = owner.name.partition(".")[0]
     if not isinstance(made, Tensor) or library == "torch" or "convert_to_tensor" in kwargs:
         return made
-    if torchfacts.library(library):
-        given = [pair for value, where in (*args, *kwargs.values())
-                 for pair in contents.tensors_in(value, where)]  # fmt: skip
-        if torchfacts.computes(name) or any(surely_tensor(tensor) for tensor, _ in given):
-            return made
+    if torchfacts.library(library) and torchfacts.computes(name):
+        return made
     return made.doubted(Doubt.OTHER)
 
 
