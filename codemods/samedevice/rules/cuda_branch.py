@@ -115,11 +115,12 @@ class _Branches:
         written = [e.get("code") for e in name.edits if e.verb == "after"]
         if written:
             return not any(_ASKS_ONLY.search(code) for code in written)
-        if name.code.endswith(".device") or not self._deciding(spot.path):
-            return name.code.endswith(".device")
         site = self.solution.reach.site_at(spot)
         known = {code: value for code, value, _ in site.devices} if site is not None else {}
-        device = known.get(name.code)
+        device, attribute = known.get(name.code), name.code.endswith(".device")
+        chosen = isinstance(device, Device) and not device.of_value and device.spot is not None
+        if attribute and not chosen or not self._deciding(spot.path):
+            return attribute and not chosen
         where = device.spot.node if isinstance(device, Device) and device.spot else None
         if where is None:
             return not name.resolvers  # another file's
