@@ -163,6 +163,30 @@ def likely(asked: Asked) -> DeviceExpression | None:
     return None
 
 
+def changed_in_place(asked: Asked) -> DeviceExpression | None:
+    """Return the device of the tensor that a value changes where it is: `w[k] += x.cuda()`.
+
+    That it is one shows in what the same block does with it.
+    """
+    statement = asked.names.solution.statement_of(asked.spot)
+    match statement:
+        case ast.AugAssign(
+            target=(ast.Name() | ast.Attribute() | ast.Subscript()) as target, value=value
+        ) if asked.spot.node in ast.walk(value):
+            pass
+        case _:
+            return None
+    code = ast.unparse(target)
+    if asked.kind != "operand" or value_names(target) & (asked.moved_here | asked.moved):
+        return None
+    for node in syntax.walk_all(asked.names.programs.parents(asked.spot.path).block(statement)):
+        match node:
+            case ast.Call(func=ast.Attribute(value=changed, attr=attr)):
+                if attr in _TENSORS_ONLY and ast.unparse(changed) == code:
+                    return DeviceExpression(f"{code}.device")
+    return None
+
+
 def _perhaps_tensors(solution: Solution, site: Site) -> list[str]:
     """Return the parameters that nobody is seen to hand in: what they are only their use shows."""
     used = [

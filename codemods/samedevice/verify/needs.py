@@ -11,7 +11,7 @@ from functools import cached_property
 from samedevice import torchfacts
 from samedevice.finding import Finding
 from samedevice.inference import demands
-from samedevice.inference.forced import WORDS, Deciding, forced
+from samedevice.inference.forced import KEEPING, WORDS, Deciding, forced
 from samedevice.inference.programs import Programs, is_main
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
@@ -33,7 +33,8 @@ _NUMBERED = re.compile(r"[\"']cuda:(?!0\b)")
 _LEFT = "cuda-not-judged"
 _RAISING = frozenset(("backend", "call", "move", "type"))
 _BUILT = "which is built for CUDA"
-_STAYS = "is not repaired, and needs CUDA"
+_NOT_REPAIRED = "is not repaired"
+_STAYS = f"{_NOT_REPAIRED}, and needs CUDA"
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STATIC = frozenset(("staticmethod", "classmethod"))
 _Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -77,7 +78,7 @@ class Halves:
         stays: dict[str, dict[int, str]] = {}
         for finding in left:
             if (after is not None or finding.rule == _LEFT) and text.needs(finding):
-                stays.setdefault(finding.path, {})[finding.span.line] = _STAYS
+                stays.setdefault(finding.path, {})[finding.span.line] = _stays(finding)
         for program in sorted({text.programs.of(path) for path in serving}, key=min):
             lines = {path: text.needing(path) | stays.get(path, {}) for path in program}
             needs = _Needs(text, program, lines, self._before, back)
@@ -225,6 +226,12 @@ class _Text:
         return built, re.compile(r"\b(?:" + "|".join(map(re.escape, last_parts)) + r")\b")
 
 
+def _stays(finding: Finding) -> str:
+    """Return what a line that nobody repairs needs, in the words that name its accelerator."""
+    other = next((name for name in ("MPS", "XPU") if f"names {name}" in finding.message), "CUDA")
+    return _STAYS.replace("CUDA", other)
+
+
 def _raising(
     programs: Programs,
     path: str,
@@ -244,34 +251,50 @@ def _raising(
                 asked.kind in _RAISING
                 and not (asked.kind == "type" and is_idle(programs, path, asked.node, edited))
                 or asked.kind == "name"
-                and _is_used(asked.node, parents)
+                and _is_used(asked.node, parents, programs)
                 or asked.kind == "given"
-                and _is_for_device(asked.node, parents, tree)
+                and _is_for_device(asked.node, parents, tree, programs)
             ):
                 yield asked.node
 
 
-def _is_used(name: ast.expr, parents: Parents) -> bool:
-    """Tell whether a device's name is used where it stands: no default, nor an entry of a table."""
+def _is_used(name: ast.expr, parents: Parents, programs: Programs) -> bool:
+    """Tell whether a device's name is used where it stands: no default, nor an entry of a table.
+
+    What an object of the project does with it is known, if anything; one of a library uses it.
+    """
     outer = parents.get(name)
     if isinstance(outer, ast.keyword):
         call = parents.get(outer)
         called = last(call.func) if isinstance(call, ast.Call) else ""
-        return outer.arg != "default" and called[:1].islower() and called not in _KEEPING
+        if outer.arg == "default" or called in _KEEPING:
+            return False
+        return called[:1].islower() or _is_of_library(called, programs)
     if isinstance(outer, ast.Call) and last(outer.func) in _KEEPING:
         return False
     return isinstance(outer, ast.Call | ast.Assign)
 
 
-def _is_for_device(name: ast.expr, parents: Parents, tree: ast.Module) -> bool:
+def _is_of_library(called: str, programs: Programs) -> bool:
+    """Tell whether a class is none of the project's, and no mere table of what it is given."""
+    if not called[:1].isupper() or KEEPING.search(called):
+        return False
+    sources = programs.project.sources.values()
+    return not any(f"class {called}" in source.text for source in sources)
+
+
+def _is_for_device(
+    name: ast.expr, parents: Parents, tree: ast.Module, programs: Programs
+) -> bool:
     """Tell whether a device's name is given to a function as a device.
 
-    It is where it has a number, and where the file's function says so by its parameter's name.
+    It is where it has a number, where the file's function says so by its parameter's name, and
+    where an object of a library is made with it.
     """
     call = parents.get(name)
     if not (isinstance(name, ast.Constant) and isinstance(call, ast.Call) and name in call.args):
         return False
-    if ":" in str(name.value):
+    if ":" in str(name.value) or _is_of_library(last(call.func), programs):
         return True
     place = call.args.index(name)
     return any(
@@ -373,7 +396,7 @@ class _Needs:
         `tree` is the file as it was.
         """
         for line, what in self._lines.get(path, {}).items() if self._back is not None else ():
-            if what == _STAYS and self._back is not None:
+            if what.startswith(_NOT_REPAIRED) and self._back is not None:
                 first, last = _arm(tree, self._back(path, line))
                 if first <= finding.span.line <= last:
                     return self._reason(path, line)
