@@ -43,6 +43,7 @@ _Block = ast.stmt | ast.ExceptHandler | ast.match_case
 _KEEPING = frozenset(("autocast", "dict", "field", "update", "setdefault", "set_defaults"))
 #: What processes tell each other: all of it needs CUDA, or none.
 _PROCESSES = "processes-tied-to-cuda"
+_TELLS = re.compile(r"\b(all_reduce|all_gather|reduce_scatter|broadcast)\w*\(")
 _TALKS = re.compile(r"\b(all_|reduce|broadcast|gather|scatter|send\(|recv\(|init_process_group)")
 
 
@@ -97,7 +98,8 @@ class Halves:
                     yield found, whole
                 continue
             for finding in serving[path]:
-                reason = needs.talking(path) if finding.rule == _PROCESSES else ""
+                talks = finding.rule == _PROCESSES or self._before.talks(path, finding.span.line)
+                reason = needs.talking(path) if talks else ""
                 reason = reason or needs.around(path, self._before.around(path, finding.span.line))
                 reason = reason or needs.beside(self._before.programs.tree(path), path, finding)
                 if reason:
@@ -147,6 +149,16 @@ class _Text:
             alike = [each for each in body if each.name == node.name]
             found.append((node.name, alike.index(node)))
             body = _defined(node)
+
+    def talks(self, path: str, line: int) -> bool:
+        """Tell whether a line is in a function that tells other processes something."""
+        node: ast.AST | None = self.programs.tree(path)
+        while node is not None:
+            body = _defined(node)
+            node = next((n for n in body if n.lineno <= line <= (n.end_lineno or 0)), None)
+            if isinstance(node, _FUNCTION):
+                return _TELLS.search(ast.unparse(node)) is not None
+        return False
 
     def needs(self, finding: Finding) -> bool:
         """Tell whether a line that nobody repairs raises on a machine without CUDA."""
@@ -226,6 +238,12 @@ class _Text:
         return built, re.compile(r"\b(?:" + "|".join(map(re.escape, last_parts)) + r")\b")
 
 
+def _names_other(node: ast.expr) -> bool:
+    """Tell whether a text names another accelerator than CUDA: flags for those are choices."""
+    text = node.value if isinstance(node, ast.Constant) else ""
+    return isinstance(text, str) and text.startswith(("mps", "xpu"))
+
+
 def _stays(finding: Finding) -> str:
     """Return what a line that nobody repairs needs, in the words that name its accelerator."""
     other = next((name for name in ("MPS", "XPU") if f"names {name}" in finding.message), "CUDA")
@@ -246,7 +264,7 @@ def _raising(
     tests = {node.lineno for node in syntax.statements(tree) if isinstance(node, ast.If)}
     text = programs.project.sources[path].text
     for asked in forced(tree, text, parents, decides):
-        if asked.node.lineno not in tests:
+        if asked.node.lineno not in tests and not (decides and _names_other(asked.node)):
             if (
                 asked.kind in _RAISING
                 and not (asked.kind == "type" and is_idle(programs, path, asked.node, edited))
