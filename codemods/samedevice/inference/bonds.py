@@ -38,17 +38,13 @@ class Bonds:
 def bonds(solution: Solution) -> Bonds:
     """Return what belongs together in a program."""
     graph = solution.graph
-    roots = [node for node in graph.nodes if node.find() is node]
-    index = {root: number for number, root in enumerate(roots)}
-    groups = _Groups(len(roots))
+    index, groups = united(solution)
+    roots = list(index)
     spots: list[tuple[int, Location]] = []
     for meet in graph.meetings:
         left, right = index[meet.left.find()], index[meet.right.find()]
-        groups.unite(left, right)
         spots += (left, meet.left_spot), (right, meet.right_spot)
     for number, root in enumerate(roots):
-        for other in (*root.flows_to, *root.drawn_from, *root.stored):
-            groups.unite(number, index[other.find()])
         spots += ((number, spot) for spot in root.spots)
     for site in solution.interpreter.sites:
         if isinstance(site.node, PlaceVar):
@@ -73,6 +69,23 @@ def bonds(solution: Solution) -> Bonds:
     return Bonds(tuple(used), tuple(sorted(idle)))
 
 
+def united(solution: Solution) -> tuple[dict[PlaceVar, int], Groups]:
+    """Return the values of a program by their numbers, and the groups of these.
+
+    Two are in one where they meet, or where one is made of the other, drawn from it or stored.
+    """
+    graph = solution.graph
+    roots = [node for node in graph.nodes if node.find() is node]
+    index = {root: number for number, root in enumerate(roots)}
+    groups = Groups(len(roots))
+    for meet in graph.meetings:
+        groups.unite(index[meet.left.find()], index[meet.right.find()])
+    for number, root in enumerate(roots):
+        for other in (*root.flows_to, *root.drawn_from, *root.stored):
+            groups.unite(number, index[other.find()])
+    return index, groups
+
+
 def _lines(node: ast.AST) -> range:
     first = getattr(node, "lineno", 0)
     if isinstance(node, ast.stmt):  # its body is judged by itself
@@ -80,7 +93,7 @@ def _lines(node: ast.AST) -> range:
     return range(first, (getattr(node, "end_lineno", None) or first) + 1)
 
 
-class _Groups:
+class Groups:
     """Union-find over numbers."""
 
     def __init__(self, size: int) -> None:

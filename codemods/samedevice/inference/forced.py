@@ -20,10 +20,11 @@ Deciding = Literal["ifs", "arms", "otherwise"]
 Kind = Literal["move", "name", "call", "type", "backend", "load", "given", "test", "settings"]
 
 #: A file without one of these words asks for nothing.
-WORDS = re.compile(r"cuda|nccl|NCCL|torch\.load|\bload\(")
+WORDS = re.compile(r"cuda|nccl|NCCL|torch\.load|\bload\(|[\"'](?:mps|xpu)\b")
 #: What it asks for stands in statements with one of these.
 _ASKED = r"cuda|nccl|NCCL|Nccl|mps|xpu|\bload\(|load_state_dict_from_url"
-_NAME = re.compile(r"cuda(:\d+)?")
+_NAME = re.compile(r"(cuda|mps|xpu)(:\d+)?")
+_CUDA_NAME = re.compile(r"cuda(:\d+)?")
 _NUMBERED = re.compile("cuda:")
 #: What has such a word in its name, and may be taken under another one.
 _SHORT = re.compile(r"torch\.(cuda|hub|load)")
@@ -44,6 +45,13 @@ _NUMBERS = re.compile(r"\d+(,\s*\d+)*")
 #: A loop over the GPUs that are there runs for none without CUDA.
 _EACH_GPU = re.compile(r"range\((\w+\.)*device_count\(\)\)")
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+#: What is called like this only keeps what it is given: a table, options, settings.
+KEEPING = re.compile(
+    "dict|namespace|config|arg(ument)?s|option|setting|param|munch|field|spec", re.IGNORECASE
+)
+#: A class by how its name begins, and those whose objects keep texts as they are.
+_CLASS = re.compile(r"[A-Z]\w*[a-z]")
+_NO_DEVICE = re.compile(f"error|exception|warning|path|enum|literal|{KEEPING.pattern}", re.I)
 #: Only expressions of these kinds ask for anything.
 _ASKING = frozenset((ast.Attribute, ast.Call, ast.Compare, ast.Constant, ast.IfExp))
 #: What is called with texts that are texts.
@@ -133,7 +141,7 @@ class Defaults:
                 self.on.add(name)
             elif value.value is False:
                 self.off.add(name)
-            elif isinstance(value.value, str) and _NAME.fullmatch(value.value):
+            elif isinstance(value.value, str) and _CUDA_NAME.fullmatch(value.value):
                 self.cuda.add(name)
         elif any(map(_asks_availability, syntax.walk(value))):
             self.asks.add(name)
@@ -177,7 +185,7 @@ def forced(
 def _asked(tree: ast.Module, text: str, parents: Parents) -> list[tuple[Forced, Deciding | None]]:
     """Return what a file asks for, and what decides on it."""
     statements = syntax.statements(tree)
-    taken, own = _taken(statements), _own(statements)
+    taken, own = _taken(statements), _own(statements) | _classes_from_elsewhere(statements)
     short = [name for name, what in taken.items() if _SHORT.match(what)]
     words = re.compile("|".join([_ASKED, *(rf"\b{re.escape(name)}\b" for name in short)]))
     found: list[tuple[Forced, Deciding | None]] = []
@@ -346,6 +354,18 @@ def _begins(node: ast.expr) -> bool:
 def _own(nodes: Iterable[ast.AST]) -> set[str]:
     """Return what a file defines: a text that one of these is given is more than a text."""
     return {node.name for node in nodes if isinstance(node, (*_FUNCTION, ast.ClassDef))}
+
+
+def _classes_from_elsewhere(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the classes that a file imports, by how their names begin: what one of these is given
+    by the name of a device alone is where its objects compute."""
+    return {
+        name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for name in (alias.asname or alias.name for alias in node.names)
+        if _CLASS.match(name) and not _NO_DEVICE.search(name)
+    }
 
 
 def _is_device(node: ast.expr, parents: Parents) -> bool:

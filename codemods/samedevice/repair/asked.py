@@ -7,6 +7,7 @@ module, a batch and a file that is loaded follow nothing.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -200,11 +201,14 @@ def value_names(node: ast.AST) -> set[str]:
 def _moves_of(function: ast.AST) -> tuple[frozenset[str], dict[str, int]]:
     """Return the names of what a function puts on the device, and where its names are first bound.
 
-    That is the last line of the statement.
+    That is the last line of the statement. What it puts there part by part is among them.
     """
     moved: set[str] = set()
     bound: dict[str, int] = {}
+    parts: dict[str, set[str]] = {}
     for node in syntax.walk(function):
+        for name, whole in _parts(node):
+            parts.setdefault(name, set()).add(whole)
         if isinstance(node, ast.Call) and puts_on_device(node):
             moved |= moved_names(node)
         elif isinstance(node, ast.Assign):
@@ -212,7 +216,27 @@ def _moves_of(function: ast.AST) -> tuple[frozenset[str], dict[str, int]]:
             for target in node.targets:
                 if isinstance(target, ast.Name):
                     bound[target.id] = min(end, bound.get(target.id, end))
-    return frozenset(moved), bound
+    wholes = set[str]().union(*(parts[name] for name in moved & parts.keys()))
+    return frozenset(moved | wholes - bound.keys()), bound
+
+
+def _parts(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield the name of what is only a part of something else, and that: `batch = data[a:b]`.
+
+    Who moves the parts does not have the whole on the device.
+    """
+    match node:
+        case (
+            ast.Assign(
+                targets=[ast.Name(id=part)], value=ast.Subscript(value=ast.Name(id=whole))
+            )
+            | ast.For(target=ast.Name(id=part), iter=ast.Name(id=whole))
+            | ast.For(
+                target=ast.Tuple(elts=[_, ast.Name(id=part)]),
+                iter=ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=whole), *_]),
+            )
+        ):
+            yield part, whole
 
 
 def puts_on_device(call: ast.expr) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from samedevice import torchfacts
 from samedevice.finding import DeviceExpression
 from samedevice.inference import Solution
-from samedevice.inference.events import Built, Creation
+from samedevice.inference.events import Built, Creation, TensorMoved
 from samedevice.inference.nodes import Location, Place
 from samedevice.inference.reach import optional
 from samedevice.inference.sites import Site
@@ -64,6 +64,7 @@ def followed(asked: Asked) -> DeviceExpression | None:
             for each in names.reach.followed(asked.scope)
             if each.split("[")[0] not in elsewhere
             and not names.reach.is_made_of(asked.moved, each, asked.scope)
+            and not _is_itself(asked, each)
         ]
         # What it was made of is where it is already, perhaps; what it meets is meant.
         made_of = set() if asked.is_made else _made_of(asked.scope.node, asked.moved)
@@ -116,8 +117,20 @@ def handed_in(asked: Asked) -> DeviceExpression | None:
         if name.split("[")[0] in without | asked.moved_here:
             continue
         if not asked.names.reach.is_made_of(asked.moved, name, asked.scope):
-            return DeviceExpression(f"{name}.device")
+            if not _is_itself(asked, name):
+                return DeviceExpression(f"{name}.device")
     return None
+
+
+def _is_itself(asked: Asked, name: str) -> bool:
+    """Tell whether what is moved is what a name stands for, under another name: `y = x`."""
+    groups = asked.names.solution.groups_at(TensorMoved, asked.spot.node)
+    moved = [site.tensor for group in groups for site in group.sites]
+    held = asked.scope.names.get(name)
+    if not moved or not isinstance(held, Tensor):
+        return False
+    node = held.node.find()
+    return all(each is not None and each.node.find() is node for each in moved)
 
 
 def called_with(asked: Asked) -> DeviceExpression | None:
@@ -160,6 +173,30 @@ def likely(asked: Asked) -> DeviceExpression | None:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id=known), attr=attr)):
                     if known == name and attr in _TENSORS_ONLY:
                         return DeviceExpression(f"{name}.device")
+    return None
+
+
+def changed_in_place(asked: Asked) -> DeviceExpression | None:
+    """Return the device of the tensor that a value changes where it is: `w[k] += x.cuda()`.
+
+    That it is one shows in what the same block does with it.
+    """
+    statement = asked.names.solution.statement_of(asked.spot)
+    match statement:
+        case ast.AugAssign(
+            target=(ast.Name() | ast.Attribute() | ast.Subscript()) as target, value=value
+        ) if asked.spot.node in ast.walk(value):
+            pass
+        case _:
+            return None
+    code = ast.unparse(target)
+    if asked.kind != "operand" or value_names(target) & (asked.moved_here | asked.moved):
+        return None
+    for node in syntax.walk_all(asked.names.programs.parents(asked.spot.path).block(statement)):
+        match node:
+            case ast.Call(func=ast.Attribute(value=changed, attr=attr)):
+                if attr in _TENSORS_ONLY and ast.unparse(changed) == code:
+                    return DeviceExpression(f"{code}.device")
     return None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
 from samedevice.finding import DeviceExpression, Edit
-from samedevice.inference.events import Creation, Operand, is_bare
+from samedevice.inference.events import Creation, Operand, TensorMoved, is_bare
 from samedevice.inference.instances import method_of_moved
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import External, Func, Instance
@@ -86,7 +86,7 @@ def of_parameters(asked: Asked) -> DeviceExpression | None:
         return None
     if isinstance(asked.site, Operand) and names.reach.left_on_host(asked.site.scope):
         return names.resolvers.resolver(edited(asked.site))
-    if not module.stateful:
+    if not module.stateful or _moves_own(asked, module):
         return None
     func = asked.scope.func
     set_here = syntax.set_on_self(func.node) if func is not None else set()
@@ -111,6 +111,18 @@ def of_parameters(asked: Asked) -> DeviceExpression | None:
     place = names.solution.span(Location(func.scope.path, first))
     definition = (("code", f"device = {code}"),)
     return DeviceExpression("device", edits=(Edit(func.scope.path, place, "before", definition),))
+
+
+def _moves_own(asked: Asked, module: Instance) -> bool:
+    """Tell whether what is moved is a parameter or a buffer of the module itself.
+
+    Such a line says that it is elsewhere so far: the module's own device is no answer.
+    """
+    if asked.kind != "operand" or "self" not in asked.moved:
+        return False
+    groups = asked.names.solution.groups_at(TensorMoved, asked.spot.node)
+    moved = [site.tensor for group in groups for site in group.sites if site.tensor is not None]
+    return any(each.leaf or each.parameter or module.holds(each) for each in moved)
 
 
 def _is_pipeline(module: Instance) -> bool:

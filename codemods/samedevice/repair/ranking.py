@@ -43,6 +43,7 @@ RANKING: tuple[Source, ...] = (
     own_object.declared,
     spoken.elsewhere,
     # what the value meets in the function: its inputs, and then what it makes itself
+    at_hand.changed_in_place,
     at_hand.likely,
     at_hand.handed_in,
     at_hand.met_next,

@@ -65,11 +65,13 @@ def above(asked: Asked) -> DeviceExpression | None:
         return None
     names, site, scope = asked.names, asked.first, asked.scope
     scopes, absent = names.interpreter.all_scopes.get(scope.node, [scope]), may_be_none(scope)
+    made = set(made_on(asked.spot.node))  # which torch has taken for a device by then
     for code in spoken(names.programs, asked.spot, asked.moved):
         if "." in code:
             usable = _holds(names, code, site)
         else:
             held = [one.lookup(code) for one in scopes]
+            held = [each for each in held if code not in made or isinstance(each, Device)]
             usable = code not in absent and not any(_is_elsewhere(names, each) for each in held)
         if usable:
             return as_said(names, code, site)
@@ -199,12 +201,22 @@ def spoken(programs: Programs, spot: Location, without: Collection[str]) -> Iter
         return
     bound = _bound(home)
     line = getattr(spot.node, "lineno", 0)
+    yield from made_on(spot.node)
     for since_line, devices in _certain(programs, spot, home):
         for said in devices:
             root = said.partition(".")[0]
             since = range(since_line, line + 1)
             if root not in without and not any(at in since for at in bound.get(root, ())):
                 yield said
+
+
+def made_on(node: ast.AST) -> Iterator[str]:
+    """Yield the devices on which the methods before an operand's put what it is made of, the
+    latest first: `torch.arange(n, device=device).cuda()`."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+        if isinstance(node, ast.Call):
+            yield from _devices(node)
 
 
 def named(programs: Programs, spot: Location, device: str) -> str:

@@ -25,6 +25,7 @@ from samedevice.rules._build import (
     written_in_place,
 )
 from samedevice.rules._none_device import goes_nowhere
+from samedevice.rules._read_here import brought_back
 from samedevice.rules._shown import NUMBER, asks, doubted, shown
 
 _OF_DATA = frozenset(("torch.tensor", "torch.as_tensor"))
@@ -326,7 +327,8 @@ def placed(
     if any(map(_drawn_by_unknown, group.sites)):
         name, unfixed = None, "its generator has to be there, too, and could not be followed"
     if name is not None:
-        repair = fix(name, device_names(solution).creation_edit(group, name))
+        back = brought_back(solution, group)
+        repair = fix(name, device_names(solution).creation_edit(group, name), *back)
     elif solution.returned(group):
         by_node = {s.scope.call.node: s.scope.call for s in group.sites if s.scope.call}
         moved = _at_calls(solution, rule, group, list(by_node.values()), message)

@@ -11,7 +11,7 @@ from samedevice.inference.nodes import Location
 from samedevice.inference.sites import SiteGroup
 from samedevice.inference.values import Device
 from samedevice.reading import syntax
-from samedevice.repair import device_names
+from samedevice.repair import device_names, spoken
 from samedevice.rules._build import (
     NO_NAME,
     edit,
@@ -44,6 +44,8 @@ def moved(solution: Solution, group: SiteGroup) -> Finding:
         unfixed = f"`DataParallel` refuses the CPU beside a GPU, and `{name.code}` may be the CPU"
     elif name is not None and (number := _of_callers(solution, group.spot, name)):
         unfixed = f"`{number}` says which GPU it is, and `{name.code}` may be another one"
+    elif name is not None and name.code in spoken.made_on(group.spot.node):
+        repair = Fix((edit(solution, group.spot, "unwrap"),))
     elif name is not None:
         followed = _where_read(solution, group) if name.resolvers or name.imports else None
         repair = followed or fix(name, *to_device(solution, group.spot, name))

@@ -209,6 +209,13 @@ def _has_its_own(solution: Solution, path: str) -> bool:
     )
 
 
+def _accelerator(asked: Forced) -> str:
+    """Return how people call the accelerator that is asked for."""
+    if asked.kind in ("name", "given") and isinstance(asked.node, ast.Constant):
+        return str(asked.node.value).partition(":")[0].upper()
+    return "CUDA"
+
+
 def _left(solution: Solution, spot: Location, asked: Forced) -> Finding:
     why = _BY_DEFAULT if asked.by_default else _WHY[asked.kind]
     owner = solution.programs.owner(spot.path)
@@ -218,8 +225,9 @@ def _left(solution: Solution, spot: Location, asked: Forced) -> Finding:
         why = about
     elif solution.policy.managed(spot.path):
         why = "the program chooses on purpose which of its devices what is on"
+    asks = _ASKS[asked.kind].replace("CUDA", _accelerator(asked))
     noted = finding(
-        solution, RULE, spot, f"`{short(solution.code(spot))}` {_ASKS[asked.kind]}", None,
+        solution, RULE, spot, f"`{short(solution.code(spot))}` {asks}", None,
         unfixed=f"left as it is: {why}",
     )  # fmt: skip
     return replace(noted, level="note")

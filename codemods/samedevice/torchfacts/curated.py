@@ -415,7 +415,7 @@ FUNCTIONS: list[Entry] = [
         "torch.backends.cudnn.is_available torch.backends.openmp.is_available "
         "torch.mps.is_available torch.mps.device_count torch.xpu.is_available "
         "torch.xpu.device_count torch.cpu.is_available torch.accelerator.device_count "
-        "torch.cuda.is_bf16_supported torch.mtia.is_available torch.distributed.is_available "
+        "torch.cuda.is_bf16_supported torch.mtia.is_available "
         "torch.amp.is_autocast_available",
         _SCALAR,
     ),
@@ -501,7 +501,7 @@ FUNCTIONS: list[Entry] = [
         "query",
         "torch.distributed.is_initialized torch.distributed.get_rank "
         "torch.distributed.get_world_size torch.distributed.get_backend "
-        "torch.distributed.is_nccl_available",
+        "torch.distributed.is_nccl_available torch.distributed.is_available",
         _SCALAR,
     ),
     (

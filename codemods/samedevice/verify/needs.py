@@ -11,7 +11,7 @@ from functools import cached_property
 from samedevice import torchfacts
 from samedevice.finding import Finding
 from samedevice.inference import demands
-from samedevice.inference.forced import WORDS, Deciding, forced
+from samedevice.inference.forced import KEEPING, WORDS, Deciding, forced
 from samedevice.inference.programs import Programs, is_main
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
@@ -33,7 +33,8 @@ _NUMBERED = re.compile(r"[\"']cuda:(?!0\b)")
 _LEFT = "cuda-not-judged"
 _RAISING = frozenset(("backend", "call", "move", "type"))
 _BUILT = "which is built for CUDA"
-_STAYS = "is not repaired, and needs CUDA"
+_NOT_REPAIRED = "is not repaired"
+_STAYS = f"{_NOT_REPAIRED}, and needs CUDA"
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _STATIC = frozenset(("staticmethod", "classmethod"))
 _Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -42,6 +43,7 @@ _Block = ast.stmt | ast.ExceptHandler | ast.match_case
 _KEEPING = frozenset(("autocast", "dict", "field", "update", "setdefault", "set_defaults"))
 #: What processes tell each other: all of it needs CUDA, or none.
 _PROCESSES = "processes-tied-to-cuda"
+_TELLS = re.compile(r"\b(all_reduce|all_gather|reduce_scatter|broadcast)\w*\(")
 _TALKS = re.compile(r"\b(all_|reduce|broadcast|gather|scatter|send\(|recv\(|init_process_group)")
 
 
@@ -77,7 +79,7 @@ class Halves:
         stays: dict[str, dict[int, str]] = {}
         for finding in left:
             if (after is not None or finding.rule == _LEFT) and text.needs(finding):
-                stays.setdefault(finding.path, {})[finding.span.line] = _STAYS
+                stays.setdefault(finding.path, {})[finding.span.line] = _stays(finding)
         for program in sorted({text.programs.of(path) for path in serving}, key=min):
             lines = {path: text.needing(path) | stays.get(path, {}) for path in program}
             needs = _Needs(text, program, lines, self._before, back)
@@ -96,7 +98,8 @@ class Halves:
                     yield found, whole
                 continue
             for finding in serving[path]:
-                reason = needs.talking(path) if finding.rule == _PROCESSES else ""
+                talks = finding.rule == _PROCESSES or self._before.talks(path, finding.span.line)
+                reason = needs.talking(path) if talks else ""
                 reason = reason or needs.around(path, self._before.around(path, finding.span.line))
                 reason = reason or needs.beside(self._before.programs.tree(path), path, finding)
                 if reason:
@@ -146,6 +149,16 @@ class _Text:
             alike = [each for each in body if each.name == node.name]
             found.append((node.name, alike.index(node)))
             body = _defined(node)
+
+    def talks(self, path: str, line: int) -> bool:
+        """Tell whether a line is in a function that tells other processes something."""
+        node: ast.AST | None = self.programs.tree(path)
+        while node is not None:
+            body = _defined(node)
+            node = next((n for n in body if n.lineno <= line <= (n.end_lineno or 0)), None)
+            if isinstance(node, _FUNCTION):
+                return _TELLS.search(ast.unparse(node)) is not None
+        return False
 
     def needs(self, finding: Finding) -> bool:
         """Tell whether a line that nobody repairs raises on a machine without CUDA."""
@@ -225,6 +238,18 @@ class _Text:
         return built, re.compile(r"\b(?:" + "|".join(map(re.escape, last_parts)) + r")\b")
 
 
+def _names_other(node: ast.expr) -> bool:
+    """Tell whether a text names another accelerator than CUDA: flags for those are choices."""
+    text = node.value if isinstance(node, ast.Constant) else ""
+    return isinstance(text, str) and text.startswith(("mps", "xpu"))
+
+
+def _stays(finding: Finding) -> str:
+    """Return what a line that nobody repairs needs, in the words that name its accelerator."""
+    other = next((name for name in ("MPS", "XPU") if f"names {name}" in finding.message), "CUDA")
+    return _STAYS.replace("CUDA", other)
+
+
 def _raising(
     programs: Programs,
     path: str,
@@ -239,39 +264,55 @@ def _raising(
     tests = {node.lineno for node in syntax.statements(tree) if isinstance(node, ast.If)}
     text = programs.project.sources[path].text
     for asked in forced(tree, text, parents, decides):
-        if asked.node.lineno not in tests:
+        if asked.node.lineno not in tests and not (decides and _names_other(asked.node)):
             if (
                 asked.kind in _RAISING
                 and not (asked.kind == "type" and is_idle(programs, path, asked.node, edited))
                 or asked.kind == "name"
-                and _is_used(asked.node, parents)
+                and _is_used(asked.node, parents, programs)
                 or asked.kind == "given"
-                and _is_for_device(asked.node, parents, tree)
+                and _is_for_device(asked.node, parents, tree, programs)
             ):
                 yield asked.node
 
 
-def _is_used(name: ast.expr, parents: Parents) -> bool:
-    """Tell whether a device's name is used where it stands: no default, nor an entry of a table."""
+def _is_used(name: ast.expr, parents: Parents, programs: Programs) -> bool:
+    """Tell whether a device's name is used where it stands: no default, nor an entry of a table.
+
+    What an object of the project does with it is known, if anything; one of a library uses it.
+    """
     outer = parents.get(name)
     if isinstance(outer, ast.keyword):
         call = parents.get(outer)
         called = last(call.func) if isinstance(call, ast.Call) else ""
-        return outer.arg != "default" and called[:1].islower() and called not in _KEEPING
+        if outer.arg == "default" or called in _KEEPING:
+            return False
+        return called[:1].islower() or _is_of_library(called, programs)
     if isinstance(outer, ast.Call) and last(outer.func) in _KEEPING:
         return False
     return isinstance(outer, ast.Call | ast.Assign)
 
 
-def _is_for_device(name: ast.expr, parents: Parents, tree: ast.Module) -> bool:
+def _is_of_library(called: str, programs: Programs) -> bool:
+    """Tell whether a class is none of the project's, and no mere table of what it is given."""
+    if not called[:1].isupper() or KEEPING.search(called):
+        return False
+    sources = programs.project.sources.values()
+    return not any(f"class {called}" in source.text for source in sources)
+
+
+def _is_for_device(
+    name: ast.expr, parents: Parents, tree: ast.Module, programs: Programs
+) -> bool:
     """Tell whether a device's name is given to a function as a device.
 
-    It is where it has a number, and where the file's function says so by its parameter's name.
+    It is where it has a number, where the file's function says so by its parameter's name, and
+    where an object of a library is made with it.
     """
     call = parents.get(name)
     if not (isinstance(name, ast.Constant) and isinstance(call, ast.Call) and name in call.args):
         return False
-    if ":" in str(name.value):
+    if ":" in str(name.value) or _is_of_library(last(call.func), programs):
         return True
     place = call.args.index(name)
     return any(
@@ -373,7 +414,7 @@ class _Needs:
         `tree` is the file as it was.
         """
         for line, what in self._lines.get(path, {}).items() if self._back is not None else ():
-            if what == _STAYS and self._back is not None:
+            if what.startswith(_NOT_REPAIRED) and self._back is not None:
                 first, last = _arm(tree, self._back(path, line))
                 if first <= finding.span.line <= last:
                     return self._reason(path, line)
