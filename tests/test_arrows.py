@@ -372,6 +372,7 @@ def test_an_import_against_the_arrows_is_seen(
 #: What rules may import of the inference: its answers, and the events and values that these name.
 _ANSWERS = {
     "Solution", "demands", "events", "forced", "nodes.Cause", "nodes.Location", "open_events",
+    "set_by_default",
     "nodes.Place", "nodes.PlaceVar", "objects", "probes", "sites", "solution.Solution", "values",
 }  # fmt: skip
 #: How the state of an evaluation, or of the graph, is come by. A fix has a reason, too.

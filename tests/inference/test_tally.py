@@ -114,6 +114,26 @@ def test_a_program_that_may_stop_has_something_wrong() -> None:
     assert result.stderr.splitlines()[0] == "no findings in 1 file (1 note)"
 
 
+@pytest.mark.parametrize(
+    "call",
+    ['Engine("path", "cuda")', 'Engine("path", device="mps")', 'engines.make(device="xpu:0")'],
+)
+def test_a_device_that_a_library_is_given_is_told(call: str) -> None:
+    Path("main.py").write_text(f"import engines\nfrom engines import Engine\n\nprint({call})\n")
+    result = run()
+    assert "note [cuda-not-judged]" in result.stdout
+    assert result.stderr.splitlines()[0] == "no findings in 1 file (1 note)"
+
+
+@pytest.mark.parametrize(
+    "call", ['getattr(torch, "cuda")', 'import_module("mps")', 'Path("cuda").exists()']
+)
+def test_a_text_that_is_no_device_is_not_told(call: str) -> None:
+    imports = "import torch\nfrom pathlib import Path\nfrom importlib import import_module\n"
+    Path("main.py").write_text(f"{imports}\nprint({call})\n")
+    assert run().stderr.splitlines()[0] == "nothing wrong in 1 file"
+
+
 def test_processes_and_the_order_of_files_change_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "abc":
         Path(f"{name}.py").write_text(GAP)

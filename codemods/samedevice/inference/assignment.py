@@ -369,11 +369,11 @@ def set_item(
     whole = _registry_of(run, owner_node, owner, scope)
     if isinstance(whole, Instance) and isinstance(value, (Instance, Tensor)):
         where = Location(scope.path, index)
+        key = Const(subscripts.part_key(whole, key)) if isinstance(key, Const) else key
         classes.put(run, whole, (key, where), value, Location(scope.path, stmt), scope)
         return
-    if isinstance(owner, Instance) and owner.cls is not None:
-        if owner.cls.lookup("__setitem__") is None:
-            owner = classes.contents(owner) or owner
+    if isinstance(owner, Instance) and owner.cls and owner.cls.lookup("__setitem__") is None:
+        owner = classes.contents(owner) or owner
     if isinstance(owner, Dict):
         module_methods.add_to_state(owner, [(value, Location(scope.path, stmt))])
         if isinstance(owner_node, ast.Attribute) and isinstance(value, Tensor):
@@ -475,8 +475,7 @@ def _set_in_instance(
     if owner.family == "module" and isinstance(value, Instance):
         if value.family == "module":
             join_in(run, owner, value)
-            if isinstance(key, Const):
-                run.trail.put(owner.attrs, str(key.value), value)
+            run.trail.put(owner.attrs, subscripts.part_key(owner, key), value)
     elif owner.cls is not None:
         calls.method(run, owner, "__setitem__", scope, index, key, value)
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from samedevice import torchfacts
 from samedevice.inference import demands, probes, unit_tests
+from samedevice.inference.set_by_default import Defaults, called
 from samedevice.reading import syntax
 from samedevice.reading.syntax import Parents
 
@@ -23,12 +25,10 @@ Kind = Literal["move", "name", "call", "type", "backend", "load", "given", "test
 WORDS = re.compile(r"cuda|nccl|NCCL|torch\.load|\bload\(|[\"'](?:mps|xpu)\b")
 #: What it asks for stands in statements with one of these.
 _ASKED = r"cuda|nccl|NCCL|Nccl|mps|xpu|\bload\(|load_state_dict_from_url"
-_NAME = re.compile(r"(cuda|mps|xpu)(:\d+)?")
-_CUDA_NAME = re.compile(r"cuda(:\d+)?")
+_NAME = re.compile(r"(?:cuda|mps|xpu)(:\d+)?")
 _NUMBERED = re.compile("cuda:")
 #: What has such a word in its name, and may be taken under another one.
 _SHORT = re.compile(r"torch\.(cuda|hub|load)")
-_CUDA = re.compile(r"cuda|gpu", re.IGNORECASE)
 _DEVICE = re.compile(r"device|cuda|gpu|map_location", re.IGNORECASE)
 #: A test that speaks of these may well be one for CUDA.
 _TEST = re.compile(
@@ -38,10 +38,8 @@ _TEST = re.compile(
 _SETTINGS = re.compile(
     r"(?im)(?:^|[{,\s])[\"']?(?:device|accelerator)[\"']?\s*[:=]\s*[\"']?cuda(?::\d)?[\"']?\s*(?:$|[,}#])"
 )
-_TENSOR = re.compile(r"torch\.cuda\.\w+Tensor")
+_TENSOR = re.compile(r"torch\.cuda\.(sparse\.)?\w+Tensor")
 _LOAD = re.compile(r"torch\.load|torch\.hub\.load_state_dict_from_url|.*\.load_state_dict_from_url")
-#: The number of a GPU, or of several, as the default of an option.
-_NUMBERS = re.compile(r"\d+(,\s*\d+)*")
 #: A loop over the GPUs that are there runs for none without CUDA.
 _EACH_GPU = re.compile(r"range\((\w+\.)*device_count\(\)\)")
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -54,6 +52,8 @@ _CLASS = re.compile(r"[A-Z]\w*[a-z]")
 _NO_DEVICE = re.compile(f"error|exception|warning|path|enum|literal|{KEEPING.pattern}", re.I)
 #: Only expressions of these kinds ask for anything.
 _ASKING = frozenset((ast.Attribute, ast.Call, ast.Compare, ast.Constant, ast.IfExp))
+#: What takes the name of a module, a file or a test, and no device.
+_OF_TEXTS = frozenset(("pytest", "torch", "setuptools", "distutils", "warnings"))
 #: What is called with texts that are texts.
 _TEXTS = frozenset(
     (
@@ -74,103 +74,6 @@ class Forced:
     node: ast.expr
     kind: Kind
     by_default: bool = False
-
-
-@dataclass
-class Defaults:
-    """What files set unless a user says otherwise, by name, in small letters.
-
-    `gpus` are options with the number of a GPU, `on` and `off` flags, `cuda` what is the text
-    "cuda"; what `asks` is whether there is a GPU, and no default.
-    """
-
-    gpus: set[str] = field(default_factory=set)
-    on: set[str] = field(default_factory=set)
-    off: set[str] = field(default_factory=set)
-    cuda: set[str] = field(default_factory=set)
-    asks: set[str] = field(default_factory=set)
-
-    @classmethod
-    def joined(cls, files: Iterable[Defaults]) -> Defaults:
-        """Return what several files set, one program's say."""
-        each = [(one.gpus, one.on, one.off, one.cuda, one.asks) for one in files]
-        return cls(*(set().union(*kind) for kind in zip(*each, strict=True)))
-
-    def learn(self, tree: ast.Module) -> None:
-        """Learn what a file sets."""
-        for node in syntax.walk(tree):
-            match node:
-                case ast.Call(func=ast.Attribute(attr="add_argument")):
-                    self._option(node)
-                case ast.Assign(targets=targets, value=value):
-                    for target in targets:
-                        self._bound(_called(target), value)
-                case ast.AnnAssign(target=target, value=ast.expr() as value):
-                    self._bound(_called(target), value)
-                case ast.keyword(arg=str(name), value=value):
-                    self._bound(name, value)
-                case ast.arguments():
-                    for name, value in syntax.defaults(node).items():
-                        self._bound(name, value)
-                case ast.Dict(keys=keys, values=values):
-                    for key, value in zip(keys, values, strict=True):
-                        if isinstance(key, ast.Constant):
-                            self._bound(str(key.value), value)
-
-    def _option(self, call: ast.Call) -> None:
-        given = {each.arg: each.value for each in call.keywords}
-        names = [str(a.value)[2:].replace("-", "_") for a in call.args
-                 if isinstance(a, ast.Constant) and str(a.value).startswith("--")]  # fmt: skip
-        dest, default, action = given.get("dest"), given.get("default"), given.get("action")
-        if isinstance(dest, ast.Constant):
-            names = [str(dest.value)]
-        said = action.value if isinstance(action, ast.Constant) else ""
-        if default is None and said in ("store_true", "store_false"):
-            default = ast.Constant(said == "store_false")
-        for name in names:
-            if default is not None:
-                self._bound(name, default)
-            if isinstance(default, ast.Constant) and type(default.value) in (int, str):
-                if _NUMBERS.fullmatch(str(default.value)):
-                    self.gpus.add(name)
-
-    def _bound(self, name: str, value: ast.expr) -> None:
-        name = name.lower()
-        if isinstance(value, ast.Constant):
-            if value.value is True:
-                self.on.add(name)
-            elif value.value is False:
-                self.off.add(name)
-            elif isinstance(value.value, str) and _CUDA_NAME.fullmatch(value.value):
-                self.cuda.add(name)
-        elif any(map(_asks_availability, syntax.walk(value))):
-            self.asks.add(name)
-
-    def hold(self, test: ast.expr, positive: bool = True) -> bool:
-        """Tell whether a test is what is asked for, unless somebody says otherwise."""
-        if name := _called(test).lower():
-            chosen, other = (self.on, self.off) if positive else (self.off, self.on)
-            return name in chosen and name not in other | self.asks
-        match test:
-            case ast.UnaryOp(op=ast.Not(), operand=inner):
-                return self.hold(inner, not positive)
-            case ast.BoolOp(op=ast.And(), values=values) if positive:
-                return all(self.hold(each) for each in values)
-            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=text)]):
-                named = self.cuda - self.asks
-                return positive and text == "cuda" and _called(left).lower() in named
-            case ast.Compare(ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
-                # That a device was chosen does not say which.
-                return positive and not _CUDA.search(ast.unparse(test.left))
-        return False
-
-
-@syntax.per_node
-def defaults_of(tree: ast.Module) -> Defaults:
-    """Return what a file sets unless a user says otherwise."""
-    found = Defaults()
-    found.learn(tree)
-    return found
 
 
 def forced(
@@ -261,16 +164,6 @@ def numbered(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def _asks_availability(node: ast.AST) -> bool:
-    """Tell whether a name asks what is there: `torch.cuda.is_available`, `is_available`."""
-    return isinstance(node, (ast.Attribute, ast.Name)) and _called(node) == "is_available"
-
-
-def _called(node: ast.expr) -> str:
-    """Return the last part of a dotted name, "" for what is none."""
-    return syntax.dotted(node).rpartition(".")[2]
-
-
 def _tests(node: ast.AST, parents: Parents) -> Iterator[tuple[ast.expr, bool]]:
     """Yield the tests behind which an expression stands, and whether they have to hold for it."""
     inner, outer = node, parents.get(node)
@@ -352,8 +245,17 @@ def _begins(node: ast.expr) -> bool:
 
 
 def _own(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return what a file defines: a text that one of these is given is more than a text."""
-    return {node.name for node in nodes if isinstance(node, (*_FUNCTION, ast.ClassDef))}
+    """Return what a file defines, or takes from others: what one of these is given is more than a
+    text."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, (*_FUNCTION, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.ImportFrom):
+            module = (node.module or "").partition(".")[0]
+            if node.level or module not in _OF_TEXTS | sys.stdlib_module_names:
+                found.update(alias.asname or alias.name for alias in node.names)
+    return found - _TEXTS
 
 
 def _classes_from_elsewhere(nodes: Iterable[ast.AST]) -> set[str]:
@@ -410,15 +312,16 @@ def _speaks(node: ast.expr) -> bool:
 
 
 def _is_given_to(own: set[str], node: ast.Constant, parents: Parents) -> bool:
-    """Tell whether a text is an argument of a function or class that the file itself defines.
+    """Tell whether a text is an argument of a function or class that the file itself defines, or
+    imports by its name.
 
     One with a number is a device whoever is called, but where texts are made or shown.
     """
     parent = parents.get(node)
     if not isinstance(parent, ast.Call):
         return False
-    called = _called(parent.func)
-    return called in own or ":" in str(node.value) and called.lower() not in _TEXTS
+    name = called(parent.func)
+    return name in own or ":" in str(node.value) and name.lower() not in _TEXTS
 
 
 def _is_given(node: ast.expr, parents: Parents) -> bool:

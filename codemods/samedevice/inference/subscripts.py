@@ -88,6 +88,10 @@ def part(run: Interpreter, value: Tensor, key: Any) -> Tensor:
     return known
 
 
+#: Where a module keeps what it is given under a key that is not known.
+SOME_PART = "*"
+
+
 @evaluates(ast.Subscript)
 def _subscript_expression(run: Interpreter, node: ast.Subscript, scope: Scope) -> Value:
     owner = run.eval(node.value, scope)
@@ -190,9 +194,10 @@ def _item_of_instance(
     """Return what an instance gives for a key, or None where its class does not say."""
     cls = owner.cls
     if owner.family == "module":
-        inner = owner.attrs.get(str(key.value)) if isinstance(key, Const) else None
+        inner = owner.attrs.get(part_key(owner, key)) if isinstance(key, Const) else None
+        other = owner.attrs.get(SOME_PART)  # what was put under a key that is not known
         if inner is not None:
-            return inner
+            return inner if other is None else run.join(inner, other)
         if cls is None or cls.lookup("__getitem__") is None:
             return run.iterate(owner, spot, scope)
         return calls.method(run, owner, "__getitem__", scope, spot.node, key)
@@ -215,6 +220,17 @@ def _item_of_instance(
             _fill_in(run, owner, held, key, spot, scope)
         return subscript(run, held or UNKNOWN, key, spot, scope)
     return None
+
+
+def part_key(owner: Instance, key: Value) -> str:
+    """Return the name of a module's part under an index, which counts from the end perhaps."""
+    if not isinstance(key, Const):
+        return SOME_PART
+    if type(key.value) is int and key.value < 0:
+        parts = sum(name.isdigit() for name in owner.attrs)
+        if parts > 1 and str(parts - 1) in owner.attrs and parts + key.value >= 0:
+            return str(parts + key.value)  # a single one may stand for many
+    return str(key.value)
 
 
 def _fill_in(

@@ -22,7 +22,7 @@ from samedevice.reading.source import Source, SourceError
 #: Files with these words may import others by texts.
 _BY_TEXT = re.compile(r"\bimport_module\b|\b__import__\b")
 #: What a file says that has to do with tensors: torch, or where a library's model goes.
-_ABOUT = re.compile(r"torch|\bcuda\b|[\"']mps[\"']")
+_ABOUT = re.compile(r"torch|\bcuda\b|[\"'](mps|xpu)\b")
 #: Where a file says on which device it computes, or takes gradients.
 _ASKS_CUDA = re.compile(r"\bcuda\.is_available\(")
 _COMPUTES = re.compile(

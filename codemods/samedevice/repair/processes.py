@@ -76,6 +76,8 @@ def definition(
         return None
     name, index, target, verb, statement = found
     path = site.spot.path
+    if _is_wrapped(solution, path, code.rpartition(".")[2]):
+        index = f"{index} % {torch}.cuda.device_count()"
     where = f'f"cuda:{{{index}}}" if {torch}.cuda.is_available() else "cpu"'
     if names.resolvers.accelerated(path):
         kind = f"{torch}.accelerator.current_accelerator()"
@@ -93,6 +95,22 @@ def _may_be_none(solution: Solution, path: str, name: str) -> bool:
                 if ast.unparse(left).rpartition(".")[2] == name:
                     return True
     return False
+
+
+def _is_wrapped(solution: Solution, path: str, name: str) -> bool:
+    """Tell whether a program counts its processes over the GPUs of several machines.
+
+    `rank % torch.cuda.device_count()` is the number of the GPU then, and `rank` may be none.
+    """
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mod)
+        and ast.unparse(node.left).rpartition(".")[2] == name
+        and "device_count()" in ast.unparse(node.right)
+        for other in solution.programs.of(path)
+        if "device_count" in solution.project.sources[other].text
+        for node in syntax.walk(solution.programs.tree(other))
+    )
 
 
 def _handed(known: DeviceNames, code: str, site: Site) -> tuple[Edit, ...]:

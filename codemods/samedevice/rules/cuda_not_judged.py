@@ -24,8 +24,9 @@ from functools import partial
 from samedevice.finding import Finding
 from samedevice.inference import Solution
 from samedevice.inference.events import CudaOnly, Literal, Loaded, Move
-from samedevice.inference.forced import WORDS, Defaults, Forced, by_default, defaults_of, forced
+from samedevice.inference.forced import WORDS, Forced, by_default, forced
 from samedevice.inference.nodes import Location
+from samedevice.inference.set_by_default import Defaults, defaults_of
 from samedevice.reading import syntax
 from samedevice.rules._build import finding, short
 from samedevice.rules._default import is_unused
@@ -40,6 +41,7 @@ AFTER = frozenset(
         "legacy-constructor",
     )
 )  # fmt: skip
+_VENDORS = ("mps", "xpu")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 #: What these edits are at, a whole function perhaps, stays as it is.
 _BESIDE = ("after", "before", "head", "parameter")
@@ -218,6 +220,9 @@ def _accelerator(asked: Forced) -> str:
 
 def _left(solution: Solution, spot: Location, asked: Forced) -> Finding:
     why = _BY_DEFAULT if asked.by_default else _WHY[asked.kind]
+    asks, named = _ASKS[asked.kind], getattr(asked.node, "value", "")
+    if isinstance(named, str) and named.partition(":")[0] in _VENDORS:
+        asks = "names one vendor's device"
     owner = solution.programs.owner(spot.path)
     if owner is not None:
         why = f"{owner[0]} decides about the devices of this file"

@@ -38,6 +38,7 @@ RULE = "tensor-type"
 ERASURE = "legacy-constructor"
 _OWN = "objects of this class get their type later, and may be on another device"
 _ASKED = "callers choose the type, and may choose the one of the CPU"
+_SPARSE = "what it is made of is not written in its call"
 _SIZES = frozenset(("size", "len", "int", "numel", "dim"))
 
 
@@ -74,6 +75,8 @@ def _fix(name: DeviceExpression, *edits: Edit, alias: str = "", dtype: str = "")
 def _construction(solution: Solution, group: Group[Creation]) -> Finding:
     """`torch.cuda.FloatTensor(...)`, perhaps by another name: sizes, or data."""
     spot, call = group.spot, group.spot.node
+    if group.first.name.startswith("torch.cuda.sparse."):
+        return _sparse(solution, group)
     torch = device_names(solution).imports.alias(spot.path, "torch")
     last = group.first.name.rpartition(".")[2]
     name = device_names(solution).device_for(group)
@@ -103,6 +106,17 @@ def _construction(solution: Solution, group: Group[Creation]) -> Finding:
         repair = _fix(name, *edits, alias=_last_word(call.func), dtype=legacy_dtype(last))
     unfixed = _OWN if own else _ASKED if asked else NO_NAME
     return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=unfixed)
+
+
+def _sparse(solution: Solution, group: Group[Creation]) -> Finding:
+    """`torch.cuda.sparse.FloatTensor(indices, values)`: what it makes is where its values are."""
+    spot, call = group.spot, group.spot.node
+    torch = device_names(solution).imports.alias(spot.path, "torch")
+    repair: Fix | None = None
+    if torch and isinstance(call, ast.Call) and len(call.args) > 1 and not call.keywords:
+        new = edit(solution, spot, "callee", code=f"{torch}.sparse_coo_tensor")
+        repair = _fix(DeviceExpression(""), new)
+    return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=_SPARSE)
 
 
 def _has_its_twin(solution: Solution, group: Group[Creation]) -> bool:

@@ -412,9 +412,9 @@ FUNCTIONS: list[Entry] = [
         "availability",
         "torch.accelerator.is_available torch.cuda.is_available torch.cuda.device_count "
         "torch.backends.mps.is_available torch.backends.mps.is_built torch.backends.cuda.is_built "
-        "torch.backends.cudnn.is_available torch.backends.openmp.is_available "
+        "torch.backends.cudnn.is_available "
         "torch.mps.is_available torch.mps.device_count torch.xpu.is_available "
-        "torch.xpu.device_count torch.cpu.is_available torch.accelerator.device_count "
+        "torch.xpu.device_count torch.accelerator.device_count "
         "torch.cuda.is_bf16_supported torch.mtia.is_available "
         "torch.amp.is_autocast_available",
         _SCALAR,
@@ -499,9 +499,10 @@ FUNCTIONS: list[Entry] = [
     # -- distributed --------------------------------------------------------------------------
     (
         "query",
-        "torch.distributed.is_initialized torch.distributed.get_rank "
+        "torch.distributed.is_available torch.distributed.is_initialized "
+        "torch.distributed.get_rank torch.backends.openmp.is_available torch.cpu.is_available "
         "torch.distributed.get_world_size torch.distributed.get_backend "
-        "torch.distributed.is_nccl_available torch.distributed.is_available",
+        "torch.distributed.is_nccl_available",
         _SCALAR,
     ),
     (

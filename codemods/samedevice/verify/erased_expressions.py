@@ -274,6 +274,8 @@ class Expressions:
             return self._creation(node, self.words.types[name])  # of a module that defines it
         if name in _ALIASES and not node.args and not self.words.is_torch(receiver):
             return self._cast(node, receiver, name)
+        if name == "sparse_coo_tensor" or legacy_dtype(name) and last_name(receiver) == "sparse":
+            return self._sparse(node)
         torch_owner = self.words.is_torch(receiver) or (
             isinstance(receiver, ast.Attribute) and self.words.is_torch(receiver.value)
         )
@@ -299,6 +301,13 @@ class Expressions:
         keywords = [each for each in self._keywords(node) if each.arg != "dtype"]
         new = [self.expression(each) for each in args]
         return at(ast.Call(func, [*new, kind], keywords), node)
+
+    def _sparse(self, node: ast.Call) -> ast.expr | None:
+        """Read `torch.cuda.sparse.FloatTensor(indices, values)`: of the values' own dtype."""
+        if len(node.args) < 2 or node.keywords:
+            return None
+        func = at(ast.Name("a new sparse tensor", ast.Load()), node)
+        return at(ast.Call(func, [self.expression(each) for each in node.args], []), node)
 
     def _cast(self, node: ast.Call, receiver: ast.expr, dtype: str) -> ast.expr:
         kind = at(ast.Constant(_ALIASES.get(dtype, dtype)), node)

@@ -224,8 +224,15 @@ def create(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
 @kind("legacy")
 def legacy(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     """`torch.FloatTensor(...)` and the like."""
-    if name.startswith("torch.sparse.") and any(isinstance(v, Tensor) for v, _ in call.args):
-        return like(run, name, fact, call)  # it is where its indices and values are
+    sparse = name.startswith(("torch.sparse.", "torch.cuda.sparse."))
+    if sparse and any(isinstance(v, Tensor) for v, _ in call.args):
+        made = like(run, name, fact, call)  # it is where its indices and values are
+        if isinstance(made, Tensor) and name.startswith("torch.cuda."):
+            given, named, spot = call.args, call.kwargs, call.spot
+            event = LegacyCreated(spot, made.node, call.scope, fact=fact, args=given, kwargs=named)
+            event.name = name
+            run.record(event)
+        return made
     for value, where in call.args:
         # A tensor without dimensions is no size; `torch.Tensor` gives it back where it is.
         number = isinstance(value, Tensor) and value.scalar

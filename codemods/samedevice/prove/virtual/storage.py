@@ -38,6 +38,9 @@ def install_legacy_types(patches: Patches) -> None:
         old = getattr(torch.cuda, f"{kind}Tensor", None)
         if host is not None and old is not None:
             patches.set(torch.cuda, f"{kind}Tensor", _legacy_type(kind, host, old))
+        sparse = getattr(torch.cuda.sparse, f"{kind}Tensor", None)
+        if sparse is not None:
+            patches.set(torch.cuda.sparse, f"{kind}Tensor", _sparse_type(kind, sparse))
     set_type, construct = torch.set_default_tensor_type, Tensor.__new__
 
     def set_default_tensor_type(t: Any) -> None:
@@ -112,6 +115,21 @@ class _LegacyKind(type):
     @property
     def is_cuda(cls) -> bool:
         return True
+
+
+class _SparseKind(_LegacyKind):
+    """Such a class for sparse tensors: what it makes is where its values are."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], Tensor):
+            return torch.sparse_coo_tensor(*args)
+        size = args[0] if args and not isinstance(args[0], int) else args
+        return torch.sparse_coo_tensor(size=size, dtype=cls.dtype, device=STATE.device_type)
+
+
+def _sparse_type(kind: str, old: Any) -> Any:
+    name = f"torch.cuda.sparse.{kind}Tensor"
+    return _SparseKind(name, (), {"_old": old, "__module__": "torch.cuda.sparse"})
 
 
 def _legacy_type(kind: str, host: Any, old: Any) -> Any:
