@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from samedevice.inference.events import Loaded
 from samedevice.inference.graph import Graph
+from samedevice.inference.nodes import Place
 from samedevice.inference.objects import Class, Func, Instance, Union
 from samedevice.inference.values import (
     ARRAY,
@@ -217,11 +218,14 @@ def _rank(value: Value) -> int:
     return _RANK.get(type(value), len(_RANK))
 
 
-def _said(device: Device) -> tuple[bool, str, int, int]:
-    """Return how much a device says: one that is chosen at run time stands for others."""
+def _said(device: Device) -> tuple[bool, bool, str, int, int]:
+    """Return how much a device says: one that is chosen at run time stands for others, and one
+    that may be a GPU for the CPU, in whatever order they are written."""
     node = device.spot.node if device.spot is not None else None
     path = device.spot.path if device.spot is not None else ""
-    return device.resolved, path, -getattr(node, "lineno", 0), -getattr(node, "col_offset", 0)
+    elsewhere = device.node.find().pin not in (Place.HOST, None)  # None: a name of the CPU's
+    first = -getattr(node, "lineno", 0), -getattr(node, "col_offset", 0)
+    return device.resolved, elsewhere, path, *first
 
 
 def _device_or_text(device: Device, text: Const) -> Device:

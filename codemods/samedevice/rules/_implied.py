@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from samedevice.inference import Solution
 from samedevice.inference.forced import numbered
@@ -17,33 +17,36 @@ _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEPTH = 6
 
 
-def implies_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> bool:
-    """Tell whether an expression is true with CUDA only, or never.
+def implies_cuda(
+    solution: Solution, spot: Location, depth: int = _DEPTH, *, holds: bool = True
+) -> bool:
+    """Tell whether an expression is true with CUDA only, or never; or false, as `holds` says.
 
     What is true with any accelerator is taken for that: the CPU is what has nothing of CUDA's.
     """
     if not depth:
         return False
 
-    def of(node: ast.expr) -> bool:
-        return implies_cuda(solution, Location(spot.path, node), depth - 1)
+    def of(node: ast.expr, truth: bool = holds) -> bool:
+        return implies_cuda(solution, Location(spot.path, node), depth - 1, holds=truth)
 
     match spot.node:
         case ast.Constant(value=value):
-            return not value
-        case ast.BoolOp(op=ast.And(), values=values):
-            return any(map(of, values))
-        case ast.BoolOp(values=values):
-            return all(map(of, values))
+            return bool(value) is not holds
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return of(inner, not holds)
+        case ast.BoolOp(op=op, values=values):
+            one_is_enough = isinstance(op, ast.And) is holds
+            return any(map(of, values)) if one_is_enough else all(map(of, values))
         case ast.Compare():
-            return _names_cuda(spot.node, (ast.Eq, ast.Is, ast.In)) or _is_not_cpu(spot.node)
+            return _names_cuda(spot.node, holds) or _is_not_cpu(spot.node, holds)
         case ast.Attribute(attr="is_cuda"):
-            return True
+            return holds
         case ast.Call(func=ast.Name(id="bool"), args=[inner]):
             return of(inner)
         case ast.Call():
-            return _call(solution, spot, spot.node, None, depth)
-        case ast.Name() | ast.Attribute(value=ast.Name(id="self")):
+            return holds and _call(solution, spot, spot.node, None, depth)
+        case ast.Name() | ast.Attribute(value=ast.Name(id="self")) if holds:
             given = list(_values(solution, spot))
             if given:
                 spots = [(Location(spot.path, value), index) for value, index in given]
@@ -68,10 +71,10 @@ def comes_with_cuda(solution: Solution, spot: Location, depth: int = _DEPTH) -> 
         outer = parents.get(node)
         if outer is None:
             return False
-        taken = isinstance(outer, ast.If) and node in outer.body
-        taken = taken or isinstance(outer, ast.IfExp) and node is outer.body
-        if taken and isinstance(outer, (ast.If, ast.IfExp)):
-            if any(_grants(solution, spot.path, part, depth) for part in _conjuncts(outer.test)):
+        if isinstance(outer, (ast.If, ast.IfExp)) and node is not outer.test:
+            holds = node in outer.body if isinstance(outer, ast.If) else node is outer.body
+            certain = _certain(outer.test, holds)
+            if any(_grants(solution, spot.path, part, depth, truth) for part, truth in certain):
                 return True
         node = outer
     return False
@@ -97,24 +100,31 @@ def _is_computed(value: ast.expr) -> bool:
     return numbered(value) is not None
 
 
-def _conjuncts(test: ast.expr) -> Sequence[ast.expr]:
-    """Return what is true for certain where a test is."""
-    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+def _certain(test: ast.expr, holds: bool) -> Iterator[tuple[ast.expr, bool]]:
+    """Yield what is true or false for certain where a test is, with which of the two."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            yield from _certain(inner, not holds)
+        case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) is holds:
+            for value in values:
+                yield from _certain(value, holds)
+        case _:
+            yield test, holds
 
 
-def _grants(solution: Solution, path: str, test: ast.expr, depth: int) -> bool:
-    """Tell whether a test is true with CUDA only; what is not None may be made with CUDA alone."""
+def _grants(solution: Solution, path: str, test: ast.expr, depth: int, holds: bool) -> bool:
+    """Tell whether a test holds with CUDA only; what is not None may be made with CUDA alone."""
     match test:
         case ast.Compare(
             left=ast.Name() | ast.Attribute() as made,
-            ops=[ast.IsNot()],
+            ops=[ast.IsNot() | ast.Is() as compared],
             comparators=[ast.Constant(value=None)],
-        ):
+        ) if isinstance(compared, ast.IsNot) is holds:
             given = list(_values(solution, Location(path, made)))
             return bool(given) and all(
                 index is None and _none_without(solution, path, value) for value, index in given
             )
-    return implies_cuda(solution, Location(path, test), depth)
+    return implies_cuda(solution, Location(path, test), depth, holds=holds)
 
 
 def _none_without(solution: Solution, path: str, value: ast.expr) -> bool:
@@ -124,6 +134,8 @@ def _none_without(solution: Solution, path: str, value: ast.expr) -> bool:
             return True
         case ast.IfExp(test=test, orelse=ast.Constant(value=None)):
             return implies_cuda(solution, Location(path, test))
+        case ast.IfExp(test=test, body=ast.Constant(value=None)):
+            return implies_cuda(solution, Location(path, test), holds=False)
     return False
 
 
@@ -173,34 +185,20 @@ def _behind_refusal(
             if not isinstance(block, list) or node not in block:
                 continue
             for before in block[: block.index(node)]:
-                if (
-                    isinstance(before, ast.If)
-                    and isinstance(before.body[-1], (ast.Return, ast.Raise))
-                    and any(_denies(solution, path, part, depth) for part in _parts(before.test))
+                if isinstance(before, ast.If) and any(
+                    implies_cuda(solution, Location(path, before.test), depth, holds=holds)
+                    for holds, arm in ((False, before.body), (True, before.orelse))
+                    if arm and isinstance(arm[-1], (ast.Return, ast.Raise))
                 ):
                     return True
         node = outer
     return False
 
 
-def _parts(test: ast.expr) -> Sequence[ast.expr]:
-    """Return what is false for certain where a test is."""
-    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) else [test]
-
-
-def _denies(solution: Solution, path: str, test: ast.expr, depth: int) -> bool:
-    """Tell whether a test is false with CUDA only."""
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=inner):
-            return implies_cuda(solution, Location(path, inner), depth - 1)
-        case ast.Compare():
-            return _names_cuda(test, (ast.NotEq, ast.IsNot, ast.NotIn))
-    return False
-
-
-def _names_cuda(test: ast.Compare, operators: tuple[type[ast.cmpop], ...]) -> bool:
-    """Tell whether one thing is compared with the name of CUDA in one of some ways."""
+def _names_cuda(test: ast.Compare, holds: bool) -> bool:
+    """Tell whether one thing is the name of CUDA where a comparison holds, or does not."""
     sides = [test.left, *test.comparators]
+    operators = (ast.Eq, ast.Is, ast.In) if holds else (ast.NotEq, ast.IsNot, ast.NotIn)
     return (
         len(sides) == 2
         and isinstance(test.ops[0], operators)
@@ -210,15 +208,15 @@ def _names_cuda(test: ast.Compare, operators: tuple[type[ast.cmpop], ...]) -> bo
     )
 
 
-def _is_not_cpu(test: ast.Compare) -> bool:
-    """Tell whether a device's type is compared with the CPU's: `device.type != "cpu"`."""
+def _is_not_cpu(test: ast.Compare, holds: bool) -> bool:
+    """Tell whether a device's type is not the CPU's where `device.type != "cpu"` holds, or not."""
     match test:
         case ast.Compare(
             left=ast.Attribute(attr="type"),
-            ops=[ast.NotEq()],
+            ops=[operator],
             comparators=[ast.Constant(value="cpu")],
         ):
-            return True
+            return isinstance(operator, ast.NotEq if holds else ast.Eq)
     return False
 
 
