@@ -18,7 +18,8 @@ def computing(solution: Solution, *, perhaps: bool = False) -> set[str]:
     """Return the files whose code, when it runs, builds modules that are called, or computes what
     takes its time.
 
-    `perhaps`: what nobody is seen to call counts, too, and what unknown code does with tensors.
+    `perhaps`: so does what nobody is seen to call, what unknown code does with tensors, and what
+    code does with several of them.
     """
     found = set(solution.interpreter.computing)
     for group in solution.all_groups(Built):
@@ -27,6 +28,9 @@ def computing(solution: Solution, *, perhaps: bool = False) -> set[str]:
             for site in group.sites
         ):
             found.add(group.spot.path)
-    for kind in _OPEN if perhaps else ():
-        found.update(group.spot.path for group in solution.all_groups(kind))
+    if perhaps:
+        for kind in _OPEN:
+            found.update(group.spot.path for group in solution.all_groups(kind))
+        for node in solution.graph.nodes:
+            found.update(meet.operation.path for meet in node.meets if not meet.open)
     return found

@@ -48,7 +48,9 @@ class Layout:
 
         An absolute name is looked for beside the importer (unless that is part of a package) and
         in each folder above it, which covers scripts sharing a folder, packages and `src` layouts
-        alike. Python 2's implicit relative imports come last.
+        alike. Within a package it is what is found from above the package; what a script finds that
+        runs in a folder of it, or Python 2, comes last. Of a module and the package around it that
+        have one name, the module is meant: the package gives on what that has, or nothing.
         """
         folder = self._homes.get(importer)
         if folder is None:
@@ -85,12 +87,18 @@ class Layout:
                 folder = posixpath.dirname(folder)
             return self._module(folder, parts)
         own = folder
+        packages: list[str] = []  # from the innermost to the outermost
         while folder.strip("/") and self._is_package(folder):
+            packages.append(folder)
             folder = posixpath.dirname(folder)
-        found = self._upward(folder, parts)
-        if found is None and folder != own and parts and parts[0] not in _NEVER_OURS:
-            found = self._module(own, parts)
-        return found
+        if parts and parts[0] not in _NEVER_OURS:
+            found = self._module(own, parts) if parts == [posixpath.basename(own)] else None
+            if packages and found is not None and posixpath.dirname(normal(found)) == own:
+                return found
+        else:
+            packages = []
+        looked_for = (self._module(each, parts) for each in reversed(packages))
+        return self._upward(folder, parts) or next(filter(None, looked_for), None)
 
     def _upward(self, folder: str, parts: list[str]) -> str | None:
         while True:

@@ -793,7 +793,9 @@ MODELS_AND_METRICS: list[Entry] = [
         {"params": ("preds", "target"), "tensors": ("preds", "target")},
     ),
     ("module", "lpips.LPIPS pytorch_fid.inception.InceptionV3 facenet_pytorch.**", _MODULE),
-    ("op", "pytorch_msssim.ssim pytorch_msssim.ms_ssim kornia.**", _OP),
+    ("op", "pytorch_msssim.ssim pytorch_msssim.ms_ssim", _OP),
+    # Many of them bring the others to where the first one is.
+    ("op", "kornia.**", {"params": ("input",), "tensors": ("input",), "out": "follows0"}),
     (
         "module",
         "pytorch_msssim.SSIM pytorch_msssim.MS_SSIM kornia.*.[A-Z]* monai.losses.** "
