@@ -15,6 +15,7 @@ from samedevice.inference.movers import ANY, Structure
 from samedevice.inference.nodes import ON_DEVICE, Cause, Location, Place, PlaceVar
 from samedevice.inference.objects import Class, External, Instance, Scope
 from samedevice.inference.sites import LeftOut
+from samedevice.inference.united import Groups, united
 from samedevice.inference.values import NONE, Const, Doubt, Tensor, Value
 from samedevice.reading import syntax
 
@@ -270,6 +271,15 @@ class Answers:
             value = each.names.get(node.id) if isinstance(node, ast.Name) else None
             count -= isinstance(value, Const) and value.value is None
         return count
+
+    @cached_property
+    def _united(self) -> tuple[dict[PlaceVar, int], Groups]:
+        return united(self.graph)
+
+    def group_of(self, node: PlaceVar) -> int:
+        """Return the number of the group of values that depend on one."""
+        index, groups = self._united
+        return groups.of(index[node.find()])
 
     def holds_only_tensors(self, scope: Scope, attr: str) -> bool:
         """Tell whether every object that a method was evaluated for holds a tensor under a name,

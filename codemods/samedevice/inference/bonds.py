@@ -9,6 +9,7 @@ from functools import cached_property
 from samedevice.inference.events import Built, Drawn
 from samedevice.inference.nodes import Cause, Location, PlaceVar
 from samedevice.inference.solution import Solution
+from samedevice.inference.united import united
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Bonds:
 def bonds(solution: Solution) -> Bonds:
     """Return what belongs together in a program."""
     graph = solution.graph
-    index, groups = united(solution)
+    index, groups = united(graph)
     roots = list(index)
     spots: list[tuple[int, Location]] = []
     for meet in graph.meetings:
@@ -69,43 +70,8 @@ def bonds(solution: Solution) -> Bonds:
     return Bonds(tuple(used), tuple(sorted(idle)))
 
 
-def united(solution: Solution) -> tuple[dict[PlaceVar, int], Groups]:
-    """Return the values of a program by their numbers, and the groups of these.
-
-    Two are in one where they meet, or where one is made of the other, drawn from it or stored.
-    """
-    graph = solution.graph
-    roots = [node for node in graph.nodes if node.find() is node]
-    index = {root: number for number, root in enumerate(roots)}
-    groups = Groups(len(roots))
-    for meet in graph.meetings:
-        groups.unite(index[meet.left.find()], index[meet.right.find()])
-    for number, root in enumerate(roots):
-        for other in (*root.flows_to, *root.drawn_from, *root.stored):
-            groups.unite(number, index[other.find()])
-    return index, groups
-
-
 def _lines(node: ast.AST) -> range:
     first = getattr(node, "lineno", 0)
     if isinstance(node, ast.stmt):  # its body is judged by itself
         return range(first, first + 1)
     return range(first, (getattr(node, "end_lineno", None) or first) + 1)
-
-
-class Groups:
-    """Union-find over numbers."""
-
-    def __init__(self, size: int) -> None:
-        self._parents = list(range(size))
-
-    def of(self, number: int) -> int:
-        """Return the number of the group that one is in."""
-        parents = self._parents
-        while (parent := parents[number]) != number:
-            parents[number] = number = parents[parent]
-        return number
-
-    def unite(self, one: int, other: int) -> None:
-        """Make one group of two."""
-        self._parents[self.of(one)] = self.of(other)

@@ -111,6 +111,10 @@ def _none(solution: Solution, spot: Location, parameter: ast.arg) -> DeviceExpre
     if _writes_unions(solution.programs.tree(spot.path)) and not text:
         code = f"{solution.code(place)} | None"
         return DeviceExpression("", edits=(edit(solution, place, "replace", code=code),))
+    typing = device_names(solution).imports.alias(spot.path, "typing")
+    if typing:  # the file says where its types are from
+        code = f"{typing}.Optional[{{}}]"
+        return DeviceExpression("", edits=(edit(solution, place, "replace", code=code),))
     change = edit(solution, place, "replace", code="Optional[{}]")
     return DeviceExpression("", edits=(change,), imports=(Import(spot.path, "typing", "Optional"),))
 

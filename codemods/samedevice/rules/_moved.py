@@ -100,8 +100,14 @@ def _where_read(solution: Solution, group: SiteGroup) -> Fix | None:
             return None
         if name.code.startswith(("self.", "next(")) or written_in_place(solution, place):
             return None
-        edits.append(edit(solution, place, "method", code=f".to({name.code})"))
+        if not _holds_nothing(group):
+            edits.append(edit(solution, place, "method", code=f".to({name.code})"))
     return Fix(tuple(edits))
+
+
+def _holds_nothing(group: SiteGroup) -> bool:
+    """Tell whether what is moved is a module without parameters and buffers: it is anywhere."""
+    return all(isinstance(site, ModuleMoved) and not site.module.stateful for site in group.sites)
 
 
 def _is_refused(solution: Solution, group: SiteGroup, name: DeviceExpression) -> bool:

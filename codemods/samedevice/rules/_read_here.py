@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from samedevice.finding import Edit
 from samedevice.inference import Solution
-from samedevice.inference.bonds import united
 from samedevice.inference.events import HostRead
 from samedevice.inference.nodes import Place, PlaceVar
 from samedevice.inference.sites import SiteGroup
@@ -18,7 +17,7 @@ class _Reads:
     """The places where methods of tensors read the CPU's memory of what is where callers say."""
 
     def __init__(self, solution: Solution) -> None:
-        self._index, self._groups = united(solution)
+        self._group_of = solution.group_of
         self._found: dict[ast.AST, list[SiteGroup]] = {}
         for group in solution.groups(HostRead):
             func = group.first.scope.func
@@ -39,7 +38,7 @@ class _Reads:
 
     def _of(self, group: SiteGroup) -> set[int]:
         return {
-            self._groups.of(self._index[site.node.find()])
+            self._group_of(site.node)
             for site in group.sites
             if isinstance(site.node, PlaceVar)
         }

@@ -24,8 +24,8 @@ from collections.abc import Iterator
 
 from samedevice.finding import DeviceExpression, Edit, Finding, Fix
 from samedevice.inference import Solution
-from samedevice.inference.events import Creation, LegacyCreated, Move, Placed
-from samedevice.inference.nodes import Location
+from samedevice.inference.events import Creation, LegacyCreated, Move, Placed, TensorMoved
+from samedevice.inference.nodes import Location, Place
 from samedevice.inference.objects import Scope
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.inference.values import ARRAY, Dict, Seq, Value
@@ -271,7 +271,10 @@ def _cast(solution: Solution, group: Group[Move]) -> Finding:
     dtype = legacy_dtype(group.first.type.rpartition(".")[2])
     repair: Fix | None = None
     if name is not None and torch and isinstance(call, ast.Call) and dtype:
-        said = f"{torch}.{dtype}" if _is_moved(call) else f"{name.code}, {torch}.{dtype}"
+        there = _is_there(solution, group, name)
+        name = DeviceExpression("") if there else name
+        stays = there or _is_moved(call)
+        said = f"{torch}.{dtype}" if stays else f"{name.code}, {torch}.{dtype}"
         repair = _fix(
             name,
             edit(solution, spot, "unwrap"),
@@ -281,6 +284,38 @@ def _cast(solution: Solution, group: Group[Move]) -> Finding:
         )
     unfixed = _OWN if own else _ASKED if asked else NO_NAME
     return finding(solution, RULE, spot, _message(solution, spot), repair, unfixed=unfixed)
+
+
+def _is_there(solution: Solution, group: Group[Move], name: DeviceExpression) -> bool:
+    """Tell whether what is cast is where callers have their tensors, and only they could say where:
+    through a new parameter, or by the other one that is cast beside it."""
+    spot = group.spot
+    where = {
+        solution.place(site.tensor.node)
+        for moved in solution.groups_at(TensorMoved, spot.node)
+        for site in moved.sites
+        if site.tensor is not None
+    }
+    if not where or not where <= {Place.CENTRAL, Place.FOLLOWS}:
+        return False
+    if any(change.verb == "parameter" for change in name.edits):
+        return True
+    match solution.programs.parents(spot.path).get(spot.node):
+        case ast.BinOp(left=left, right=right):
+            other = right if left is spot.node else left
+            said = name.code.removesuffix(".device")
+            return name.code != said and _cast_of(other) == said
+    return False
+
+
+def _cast_of(node: ast.expr) -> str:
+    """Return the name of what is cast in `x.view(-1).type(kind)`, "" where nothing is."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr="type")):
+            while isinstance(value, (ast.Call, ast.Attribute)):
+                value = value.func if isinstance(value, ast.Call) else value.value
+            return value.id if isinstance(value, ast.Name) else ""
+    return ""
 
 
 def _is_moved(cast: ast.Call) -> bool:
