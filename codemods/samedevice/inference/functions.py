@@ -172,7 +172,8 @@ def evaluate(
     nodes, meets = len(run.graph.nodes), len(run.graph.meetings)
     in_worker = _is_host_code(func)
     run.in_worker += in_worker
-    only_there = node in run.made_under_test
+    owner = func.bound if isinstance(func.bound, Instance) else None
+    only_there = node in run.made_under_test or owner is not None and owner.guarded
     run.guarded += only_there
     run.stack.append(node)
     in_constructor = run.in_constructor

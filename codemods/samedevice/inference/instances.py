@@ -237,6 +237,7 @@ def new_object(
     """
     family = "module" if of_callers and is_moved_by_library(klass) else klass.family
     made = Instance(family, klass.node.name, klass, klass.fact)
+    made.guarded = not family and run.guarded > 0
     if family == "module":
         made.node = run.graph.node(spot)
         made.stateful = klass.fact is not None and klass.fact.state

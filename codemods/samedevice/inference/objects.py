@@ -288,12 +288,13 @@ class Instance(Value):
     path.
     `spread`: `DataParallel` has it, which moves it where there is one accelerator, and only there.
     `worked_alone`: it was called before it became a part, so no move of the whole is in time.
+    `guarded`: it is no module, and is made only where a test found an accelerator.
     """
 
     __slots__ = (
         "absent", "args", "attrs", "awaited", "borrows", "buffers", "calls", "cls", "copied_from",
-        "copies", "fact", "family", "kwargs", "moves", "name", "node", "parent", "parts", "plain",
-        "shared", "site", "spread", "stateful", "used", "worked_alone",
+        "copies", "fact", "family", "guarded", "kwargs", "moves", "name", "node", "parent", "parts",
+        "plain", "shared", "site", "spread", "stateful", "used", "worked_alone",
     )  # fmt: skip
 
     def __init__(
@@ -317,6 +318,7 @@ class Instance(Value):
         self.spread = False
         self.worked_alone = False
         self.plain = False
+        self.guarded = False
         self.site: Site | None = None
         self.stateful = False
         self.used = False

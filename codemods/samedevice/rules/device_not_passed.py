@@ -55,6 +55,8 @@ def find(solution: Solution) -> Iterator[Finding]:
                 left = solution.left_out(given[0])
                 if left is None or left.call.node in done or _moves_along(solution, site):
                     continue
+                if _says_cuda(left):
+                    continue
                 if given[0].value is not None and _for_the_cpu(solution, left):
                     continue
                 done.add(left.call.node)
@@ -62,7 +64,7 @@ def find(solution: Solution) -> Iterator[Finding]:
     for use in made_up_for.values():
         yield _made_up_for(solution, use)
     for left in solution.left_to_cpu():
-        if left.call.node not in done and not _for_the_cpu(solution, left):
+        if left.call.node not in done and not (_for_the_cpu(solution, left) or _says_cuda(left)):
             done.add(left.call.node)
             yield shown(solution, _report(solution, left), [])
 
@@ -73,6 +75,16 @@ def _for_the_cpu(solution: Solution, left: LeftOut) -> bool:
     What nobody calls may be called for it, too.
     """
     return left.uncalled or solution.programs.is_test(left.call.path)
+
+
+def _says_cuda(left: LeftOut) -> bool:
+    """Tell whether a call says by its name where it goes: `model.cuda()` leaves out which GPU."""
+    call = left.call.node
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "cuda"
+    )
 
 
 def _report(solution: Solution, left: LeftOut) -> Finding:
