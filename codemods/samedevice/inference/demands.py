@@ -30,8 +30,8 @@ def is_demand(node: ast.AST) -> bool:
         case ast.Assert(test=ast.Call() as test):
             return _asks(test)
         case ast.If(test=ast.UnaryOp(op=ast.Not(), operand=test), body=body, orelse=[]):
-            *before, last = body
-            return _asks(test) and _stops(last) and all(map(_says, before))
+            done = [each for each in syntax.in_order(body) if not isinstance(each, ast.Pass)]
+            return _asks(test) and any(map(_stops, done[-1:])) and all(map(_says, done[:-1]))
     return False
 
 
@@ -66,10 +66,8 @@ def believed(tree: ast.Module) -> Iterator[ast.stmt]:
 
 def leaves(body: list[ast.stmt]) -> bool:
     """Tell whether control never reaches the code after a block."""
-    last = body[-1] if body else None
-    return isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break)) or (
-        last is not None and _stops(last)
-    )
+    ends = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+    return any(isinstance(each, ends) or _stops(each) for each in syntax.in_order(body))
 
 
 def answer(body: list[ast.stmt]) -> bool | None:

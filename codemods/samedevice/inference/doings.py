@@ -134,7 +134,7 @@ def _blocks(tree: ast.Module) -> Iterator[tuple[Sequence[ast.stmt], frozenset[st
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
             if isinstance(block, list) and len(block) > 1:
-                yield block, named
+                yield list(syntax.in_order(block)), named
 
 
 def _times(given: tuple[Sequence[ast.stmt], frozenset[str]]) -> bool:

@@ -22,7 +22,8 @@ _NAMED = re.compile(
     r"(?i)([\w.]*\.)?(mark\.|requires?_|needs?_|skip_?(if|unless|without)_?(no_?|not?_)?|only_?)"
     r"(\w*_)?(cuda|gpus?)(_\w+)?|(cuda|gpu)_only"
 )
-
+#: How many names deep a mark is looked for.
+_DEPTH = 2
 #: What such a mark is told how many there have to be.
 _AT_LEAST = frozenset(("min_cuda_gpus", "min_gpus"))
 
@@ -58,20 +59,19 @@ def _marks_of(body: list[ast.stmt]) -> Iterator[ast.expr]:
                 yield from value.elts if isinstance(value, ast.List) else [value]
 
 
-def _says_so(mark: ast.expr, tree: ast.Module) -> bool:
-    if isinstance(mark, ast.Name):
-        given = [
-            each.value
-            for each in tree.body
-            if isinstance(each, ast.Assign)
-            and any(isinstance(t, ast.Name) and t.id == mark.id for t in each.targets)
-        ]
+def _says_so(mark: ast.expr, tree: ast.Module, depth: int = _DEPTH) -> bool:
+    if isinstance(mark, ast.Name) and depth:
+        given = _given(mark.id, tree)
         if given:
-            return len(given) == 1 and _says_so(given[0], ast.Module([], []))
-        for each in tree.body:  # what makes such a mark: `return unittest.skipUnless(...)(test)`
-            if isinstance(each, _FUNCTION) and each.name == mark.id:
-                calls = [part for part in syntax.walk(each) if isinstance(part, ast.Call)]
-                return any(_says_so(call, ast.Module([], [])) for call in calls)
+            return len(given) == 1 and _says_so(given[0], tree, depth - 1)
+    match mark:
+        case ast.Name(id=name) | ast.Call(func=ast.Name(id=name), args=[], keywords=[]) if depth:
+            for each in tree.body:  # what makes one: `return unittest.skipUnless(...)(test)`
+                if not isinstance(each, _FUNCTION) or each.name != name:
+                    continue
+                if isinstance(mark, ast.Name) or not syntax.parameters(each):
+                    calls = [part for part in syntax.walk(each) if isinstance(part, ast.Call)]
+                    return any(_says_so(call, tree, 0) for call in calls)
     if not isinstance(mark, ast.Call):
         return _NAMED.fullmatch(ast.unparse(mark)) is not None
     for word in mark.keywords:  # a mark of a project's own: `@run_if(min_gpus=1)`
@@ -79,11 +79,32 @@ def _says_so(mark: ast.expr, tree: ast.Module) -> bool:
             return True
     match syntax.dotted(mark.func).rpartition(".")[2], mark.args:
         case "skipif" | "skipIf", [test, *_]:
-            return _NONE.search(ast.unparse(test)) is not None
+            return _NONE.search(_asked(test, tree)) is not None
         case "skipUnless", [test, *_]:
-            asked = ast.unparse(test)
+            asked = _asked(test, tree)
             return _SOME.search(asked) is not None and _NONE.search(asked) is None
     return _NAMED.fullmatch(ast.unparse(mark.func)) is not None
+
+
+def _given(name: str, tree: ast.Module) -> list[ast.expr]:
+    """Return what a file binds a name to, at its top."""
+    return [
+        each.value
+        for each in tree.body
+        if isinstance(each, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == name for target in each.targets)
+    ]
+
+
+def _asked(test: ast.expr, tree: ast.Module) -> str:
+    """Return what a test asks, in the words of what its name is bound to."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=name)) | ast.Name(id=name):
+            given = _given(name, tree)
+            if len(given) == 1:
+                asked = ast.unparse(given[0])
+                return asked if isinstance(test, ast.Name) else f"not {asked}"
+    return ast.unparse(test)
 
 
 def _leaves(prepared: ast.stmt) -> bool:

@@ -217,6 +217,9 @@ class Whereabouts:
         named = [part for part in parts if isinstance(part, Device)]
         if isinstance(site, (Placing, GivenDevice)) and named:
             return self.place(named[-1])
+        if isinstance(value, Instance) and not (named or is_moved(value)):
+            if any(map(is_moved, value.copies)):
+                return Place.HOST  # what was read from its file was moved, and shares its place
         if self.solution.given(root) is not None:
             return inferred
         if isinstance(value, Device):

@@ -222,6 +222,20 @@ def certain(block: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
         yield from certain(goes_on(statement))
 
 
+def in_order(block: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield what a block does, one after another: a `with`, a `try` that only cleans up and a test
+    that is always true are no blocks of their own. Of a `with` its head comes first."""
+    for statement in block:
+        inside = goes_on(statement)
+        if not inside:
+            yield statement
+            continue
+        if isinstance(statement, (ast.With, ast.AsyncWith)):
+            head = type(statement)(items=statement.items, body=[])
+            yield ast.copy_location(head, statement)
+        yield from in_order(inside)
+
+
 def goes_on(statement: ast.AST) -> list[ast.stmt]:
     """Return the statements in another one that run whenever what stands behind it is come to."""
     match statement:
@@ -443,6 +457,16 @@ class Parents:
         """Return the statements that follow one in its block."""
         block = self.block(statement)
         return next((block[at:] for at, each in enumerate(block, 1) if each is statement), [])
+
+    def follows(self, statement: ast.stmt) -> Iterator[ast.stmt]:
+        """Yield what is done behind a statement, in its block and in those that go on with that."""
+        inner, behind = statement, self.behind(statement)
+        while True:
+            yield from in_order(behind)
+            outer = self.get(inner)
+            if not isinstance(outer, ast.stmt) or inner not in goes_on(outer):
+                return
+            inner, behind = outer, self.behind(outer)
 
     def _walk_one(self, line: int) -> bool:
         """Walk the first statement with that line (any for 0); tell whether there was one."""

@@ -312,7 +312,7 @@ def met_by(solution: Solution, spot: Location) -> Iterator[tuple[str, bool]]:
             return
     names = _torch(solution.view(Imports), spot.path)
     bound: set[str] = set()  # too late: it is another value there, or none
-    for later in solution.programs.parents(spot.path).behind(statement):
+    for later in solution.programs.parents(spot.path).follows(statement):
         said = [node for node in syntax.walk(later) if isinstance(node, ast.Name)]
         if any(node.id == made for node in said):
             for node in syntax.walk(later):

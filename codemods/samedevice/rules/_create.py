@@ -192,7 +192,7 @@ def _is_moved_behind(solution: Solution, spot: Location) -> bool:
             pass
         case _:
             return False
-    for later in solution.programs.parents(spot.path).behind(statement):
+    for later in solution.programs.parents(spot.path).follows(statement):
         if any(isinstance(node, ast.Name) and node.id == made for node in syntax.walk(later)):
             return any(
                 not site.leaf

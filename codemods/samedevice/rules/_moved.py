@@ -181,7 +181,7 @@ def _moved_on(solution: Solution, spot: Location) -> bool:
             pass
         case _:
             return False
-    match next(iter(parents.behind(statement)), None):
+    match next(parents.follows(statement), None):
         case ast.Assign(
             targets=[ast.Name(id=again)],
             value=ast.Call(

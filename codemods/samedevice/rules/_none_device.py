@@ -72,7 +72,7 @@ def _resolved(function: _Function) -> dict[str, tuple[int, str]]:
         and isinstance(node, (ast.Name, ast.Attribute))
     ]
     found: dict[str, tuple[int, str]] = {}
-    for statement in function.body if absent - set(stored) else ():
+    for statement in syntax.in_order(function.body) if absent - set(stored) else ():
         target, parameter = _chosen(statement, absent - set(stored))
         if target and stored.count(target) == 1 + isinstance(statement, ast.If):
             found.setdefault(parameter, (statement.end_lineno or statement.lineno, target))

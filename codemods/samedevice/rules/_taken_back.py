@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from samedevice.inference import Solution
 from samedevice.inference.nodes import Location
@@ -29,19 +29,19 @@ def is_taken_back(solution: Solution, spot: Location) -> bool:
     node = spot.node
     match parents.get(node):
         case ast.Assign(targets=[ast.Name() | ast.Attribute() as target]) as statement:
-            if _falls_back(parents.behind(statement), ast.unparse(target)):
+            if _falls_back(parents.follows(statement), ast.unparse(target)):
                 return True
             if isinstance(parents.get(statement), ast.ClassDef) and isinstance(target, ast.Name):
                 return _everywhere(solution, spot.path, target.id)
         case ast.AnnAssign(target=ast.Name(id=name)) as statement:
             if isinstance(parents.get(statement), ast.ClassDef):
                 return _everywhere(solution, spot.path, name)
-            return _falls_back(parents.behind(statement), name)
+            return _falls_back(parents.follows(statement), name)
         case ast.arguments() as given:
             function = parents.get(given)
             name = next((n for n, value in syntax.defaults(given).items() if value is node), "")
             if isinstance(function, _FUNCTION) and name:
-                return _falls_back(function.body, name)
+                return _falls_back(syntax.in_order(function.body), name)
         case ast.keyword(arg="default") as keyword:
             call = parents.get(keyword)
             if isinstance(call, ast.Call) and (name := _option(call)):
@@ -59,9 +59,10 @@ def _option(call: ast.Call) -> str:
     return long.removeprefix("--").replace("-", "_")
 
 
-def _falls_back(block: Sequence[ast.stmt], name: str) -> bool:
+def _falls_back(code: Iterable[ast.stmt], name: str) -> bool:
     """Tell whether some statements use a name only after it became another device, or under a test
     for it."""
+    block = list(code)
     for at, each in enumerate(block):
         if name in _set_without(each):
             return True
@@ -87,7 +88,7 @@ def _set_without(statement: ast.AST) -> set[str]:
     without = _WITHOUT.search(ast.unparse(statement.test)) is not None
     return {
         ast.unparse(part.targets[0])
-        for part in (statement.body if without else statement.orelse)
+        for part in syntax.in_order(statement.body if without else statement.orelse)
         if isinstance(part, ast.Assign)
     }
 
@@ -136,7 +137,7 @@ def _everywhere(solution: Solution, path: str, name: str) -> bool:
             for spelled in (f"{holder}.{name}" for holder in holders):
                 if any(spelled in _set_without(part) for part in ast.walk(code)):
                     return True
-                if not _falls_back(_body(code), spelled):
+                if not _falls_back(syntax.in_order(_body(code)), spelled):
                     return False
                 found = True
     return found

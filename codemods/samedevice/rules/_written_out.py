@@ -41,11 +41,7 @@ def _once_chosen(solution: Solution, spot: Location, repair: Fix | None) -> tupl
     statement = solution.statement_of(spot)
     if repair is None or statement is None:
         return repair, NO_NAME
-    parents = solution.programs.parents(spot.path)
-    behind, outer = parents.behind(statement), parents.get(statement)
-    while isinstance(outer, ast.stmt) and statement in syntax.certain([outer]):
-        behind += parents.behind(outer)
-        outer = parents.get(outer)
+    behind = list(solution.programs.parents(spot.path).follows(statement))
     hides = functools.partial(solution.programs.hides_some, spot.path)
     at = next((n for n, each in enumerate(behind) if hides(each)), None)
     if at is None:

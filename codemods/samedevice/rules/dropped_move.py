@@ -89,7 +89,10 @@ def find(solution: Solution) -> Iterator[Finding]:
 
 def _member(solution: Solution, group: Group[Dropped], statement: ast.Assign) -> Finding:
     """Report a loop that moves the members of a container, which keeps those that it had."""
-    loop = solution.programs.parents(group.spot.path).get(statement)
+    parents = solution.programs.parents(group.spot.path)
+    loop = parents.get(statement)
+    while loop is not None and not isinstance(loop, ast.For):  # a block in it
+        loop = parents.get(loop)
     repair: Fix | None = None
     match loop:
         case ast.For(

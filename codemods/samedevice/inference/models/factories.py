@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from samedevice.inference import arithmetic, conditions, contents, devices, libraries
@@ -96,7 +97,7 @@ def created(
             site.by_default = run.default_device
             run.graph.pin(node, Place.CENTRAL, spot)
     sized = args if len(args) == 1 or name == "torch.tensor" else [*args, *kwargs.values()]
-    result.row = name in _ROWS or _is_sized_to_row(name, sized)
+    result.row = name in _ROWS or _is_sized_to_row(name, sized, scope.node)
     _options(run, result, name, Call(args, kwargs, spot, scope))
     return result
 
@@ -127,14 +128,14 @@ def _is_sized_to_one(name: str, size: Location) -> bool:
     return name in _SIZED and isinstance(node, (ast.Tuple, ast.List)) and not node.elts
 
 
-def _is_sized_to_row(name: str, given: list[Arg]) -> bool:
-    """Tell whether a factory is asked for one dimension.
+def _is_sized_to_row(name: str, given: list[Arg], around: ast.AST) -> bool:
+    """Tell whether a factory is asked for one dimension, by code `around` it.
 
     That is `torch.randint(5, (n,))`, `torch.zeros(3)`, `torch.tensor([1, 2])`.
     """
     if name in ("torch.tensor", "torch.as_tensor", "torch.from_numpy") and given:
         node = given[0][1].node
-        if _is_row_array(node):
+        if _is_row_array(node) or isinstance(node, ast.Name) and node.id in _row_arrays(around):
             return True
         elts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else []
         return bool(elts) and all(isinstance(elt, ast.Constant) for elt in elts)
@@ -160,6 +161,24 @@ def _is_row_array(node: ast.AST) -> bool:
                 return name in ("arange", "geomspace", "linspace", "logspace")
             case _:
                 return False
+
+
+@syntax.per_node
+def _row_arrays(around: ast.AST) -> frozenset[str]:
+    """Return the names that code binds once, to an array of one dimension."""
+    bound = Counter(
+        node.id
+        for node in syntax.walk(around)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    return frozenset(
+        node.targets[0].id
+        for node in syntax.statements(around)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and bound[node.targets[0].id] == len(node.targets) == 1
+        and _is_row_array(node.value)
+    )
 
 
 def _numbers(given: list[Arg]) -> int:

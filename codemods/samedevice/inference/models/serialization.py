@@ -91,4 +91,5 @@ def copied(model: Instance, node: PlaceVar | None = None) -> Instance:
     assert model.node is not None
     made = moving.twin(model, node or model.node)
     made.used, made.moves = model.used, list(model.moves)
+    model.copies.append(made)
     return made

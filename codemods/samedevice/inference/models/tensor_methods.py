@@ -402,7 +402,7 @@ def lost_moves(loop: ast.For | ast.AsyncFor) -> list[ast.Assign]:
         case _:
             return []
     found = []
-    for statement in loop.body:
+    for statement in syntax.in_order(loop.body):
         match statement:
             case ast.Assign(
                 targets=[ast.Name(id=bound)],
