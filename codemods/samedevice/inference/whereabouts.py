@@ -217,9 +217,8 @@ class Whereabouts:
         named = [part for part in parts if isinstance(part, Device)]
         if isinstance(site, (Placing, GivenDevice)) and named:
             return self.place(named[-1])
-        if isinstance(value, Instance) and not (named or is_moved(value)):
-            if any(map(is_moved, value.copies)):
-                return Place.HOST  # what was read from its file was moved, and shares its place
+        if isinstance(value, Instance) and not named and _has_moved_copy(value):
+            return Place.HOST  # what was read from its file was moved, and shares its place
         if self.solution.given(root) is not None:
             return inferred
         if isinstance(value, Device):
@@ -346,6 +345,10 @@ def node_of(value: Value) -> PlaceVar | None:
 def _root(value: Value) -> PlaceVar | None:
     node = node_of(value)
     return node.find() if node is not None else None
+
+
+def _has_moved_copy(module: Instance) -> bool:
+    return not is_moved(module) and any(map(is_moved, module.copies))
 
 
 def _is_empty(value: Value) -> bool:
