@@ -134,6 +134,24 @@ def test_a_text_that_is_no_device_is_not_told(call: str) -> None:
     assert run().stderr.splitlines()[0] == "nothing wrong in 1 file"
 
 
+ALONE = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+models = [nn.Linear(3, 2) for _ in range(3)]
+models[0].to(device)
+x = torch.ones(4, 3, device=device)
+print([model(x) for model in models])
+"""
+
+
+def test_a_list_of_which_one_member_is_moved_is_told() -> None:
+    Path("main.py").write_text(ALONE)
+    last = "3 values placed, 1 undecided: main.py:6"
+    assert run("--undecided").stderr.splitlines()[-1] == last
+
+
 def test_processes_and_the_order_of_files_change_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "abc":
         Path(f"{name}.py").write_text(GAP)

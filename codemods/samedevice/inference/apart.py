@@ -17,6 +17,7 @@ from samedevice.inference.open_events import (
     HandedTogether,
     MetApart,
     MetKept,
+    MovedAlone,
     NotFollowed,
     ReadApart,
 )
@@ -69,6 +70,9 @@ def not_followed(solution: Solution) -> Iterator[SiteGroup]:
             for site in group.sites
         ):
             yield group
+    for alone in solution.groups(MovedAlone):
+        if solution.on_device(alone.first.node):
+            yield alone
 
 
 def met(solution: Solution) -> Iterator[SiteGroup]:

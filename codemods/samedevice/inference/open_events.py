@@ -113,6 +113,11 @@ class WhereAsked(Site):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class MovedAlone(Site):
+    """One of several modules is moved, of which the rest is not told apart from it."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class NotFollowed(Site):
     """Another evaluation stands for a call, which does more than is repeated for it.
 

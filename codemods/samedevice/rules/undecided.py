@@ -46,6 +46,7 @@ from samedevice.inference.open_events import (
     MetApart,
     MetByCallers,
     MetTaken,
+    MovedAlone,
     NotFollowed,
     ReadApart,
     Undecided,
@@ -113,6 +114,8 @@ def _message(solution: Solution, group: SiteGroup) -> str:
             return f"`{code}` is a device, and {_reason(solution, group.spot)}"
         case HandedTogether():
             return f"`{code}` takes values of the device and of the CPU to unknown code"
+        case MovedAlone():
+            return f"`{code}` moves one of several, and where the others go could not be followed"
         case NotFollowed():
             return f"`{code}` is given a value on the CPU, and not each of its calls is followed"
         case WhereAsked():

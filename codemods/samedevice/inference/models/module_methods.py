@@ -23,6 +23,7 @@ from samedevice.inference.events import Loaded, ModuleMoved
 from samedevice.inference.models import Call, nn
 from samedevice.inference.nodes import Cause, Location, Place
 from samedevice.inference.objects import Func, Instance, Scope
+from samedevice.inference.open_events import MovedAlone
 from samedevice.inference.values import (
     NONE,
     SCALAR,
@@ -313,12 +314,29 @@ def move_module(
     if device.node.find().pin is Place.HOST:
         _move_to_cpu(run, owner, args, spot, scope)
         return
+    if owner.stateful and _is_one_of_several(run, spot.node, scope):
+        run.record(MovedAlone(spot, device.node, scope))
     late = [part for part in owner.tree()[1:] if part.node is not None and not part.has_moved()]
     _move_to_device(run, owner, device, spot)
     for part in late:  # it was put into a module that had moved: this takes it along
         if part.node is not None and not (part.has_moved() or part.used):
             part.moves.append(spot)
             run.graph.same(part.node, device.node)
+
+
+def _is_one_of_several(run: Interpreter, call: ast.AST, scope: Scope) -> bool:
+    """Tell whether what is moved is the first of a list, say, in which one stands for all."""
+    match call:
+        case ast.Call(
+            func=ast.Attribute(
+                value=ast.Subscript(
+                    value=ast.Name() | ast.Attribute() as several, slice=ast.Constant(value=int())
+                )
+            )
+        ):
+            held = run.eval(several, scope)
+            return isinstance(held, Seq) and held.items is None
+    return False
 
 
 def _move_to_cpu(
