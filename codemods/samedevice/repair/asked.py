@@ -227,9 +227,7 @@ def _parts(node: ast.AST) -> Iterator[tuple[str, str]]:
     """
     match node:
         case (
-            ast.Assign(
-                targets=[ast.Name(id=part)], value=ast.Subscript(value=ast.Name(id=whole))
-            )
+            ast.Assign(targets=[ast.Name(id=part)], value=ast.Subscript(value=ast.Name(id=whole)))
             | ast.For(target=ast.Name(id=part), iter=ast.Name(id=whole))
             | ast.For(
                 target=ast.Tuple(elts=[_, ast.Name(id=part)]),

@@ -38,9 +38,7 @@ class _Reads:
 
     def _of(self, group: SiteGroup) -> set[int]:
         return {
-            self._group_of(site.node)
-            for site in group.sites
-            if isinstance(site.node, PlaceVar)
+            self._group_of(site.node) for site in group.sites if isinstance(site.node, PlaceVar)
         }
 
 

@@ -301,9 +301,7 @@ def _is_of_library(called: str, programs: Programs) -> bool:
     return not any(f"class {called}" in source.text for source in sources)
 
 
-def _is_for_device(
-    name: ast.expr, parents: Parents, tree: ast.Module, programs: Programs
-) -> bool:
+def _is_for_device(name: ast.expr, parents: Parents, tree: ast.Module, programs: Programs) -> bool:
     """Tell whether a device's name is given to a function as a device.
 
     It is where it has a number, where the file's function says so by its parameter's name, and
