@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from samedevice import torchfacts
-from samedevice.inference import demands, probes, unit_tests
+from samedevice.inference import demands, own_names, probes, unit_tests
 from samedevice.inference.set_by_default import Defaults, called
 from samedevice.reading import syntax
 from samedevice.reading.syntax import Parents
@@ -43,17 +42,8 @@ _LOAD = re.compile(r"torch\.load|torch\.hub\.load_state_dict_from_url|.*\.load_s
 #: A loop over the GPUs that are there runs for none without CUDA.
 _EACH_GPU = re.compile(r"range\((\w+\.)*device_count\(\)\)")
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-#: What is called like this only keeps what it is given: a table, options, settings.
-KEEPING = re.compile(
-    "dict|namespace|config|arg(ument)?s|option|setting|param|munch|field|spec", re.IGNORECASE
-)
-#: A class by how its name begins, and those whose objects keep texts as they are.
-_CLASS = re.compile(r"[A-Z]\w*[a-z]")
-_NO_DEVICE = re.compile(f"error|exception|warning|path|enum|literal|{KEEPING.pattern}", re.I)
 #: Only expressions of these kinds ask for anything.
 _ASKING = frozenset((ast.Attribute, ast.Call, ast.Compare, ast.Constant, ast.IfExp))
-#: What takes the name of a module, a file or a test, and no device.
-_OF_TEXTS = frozenset(("pytest", "torch", "setuptools", "distutils", "warnings"))
 #: What is called with texts that are texts.
 _TEXTS = frozenset(
     (
@@ -88,7 +78,7 @@ def forced(
 def _asked(tree: ast.Module, text: str, parents: Parents) -> list[tuple[Forced, Deciding | None]]:
     """Return what a file asks for, and what decides on it."""
     statements = syntax.statements(tree)
-    taken, own = _taken(statements), _own(statements) | _classes_from_elsewhere(statements)
+    taken, own = own_names.taken(statements), own_names.given_devices(statements, _TEXTS)
     short = [name for name, what in taken.items() if _SHORT.match(what)]
     words = re.compile("|".join([_ASKED, *(rf"\b{re.escape(name)}\b" for name in short)]))
     found: list[tuple[Forced, Deciding | None]] = []
@@ -226,48 +216,11 @@ def _stands_in(node: ast.Constant, parents: Parents) -> bool:
     return False
 
 
-def _taken(nodes: Iterable[ast.AST]) -> dict[str, str]:
-    """Return what names of a file stand for, of torch."""
-    found: dict[str, str] = {}
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            found.update((a.asname, a.name) for a in node.names if a.asname)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.update((a.asname or a.name, f"{node.module}.{a.name}") for a in node.names)
-    return {name: what for name, what in found.items() if what.partition(".")[0] == "torch"}
-
-
 def _begins(node: ast.expr) -> bool:
     """Tell whether a text names an accelerator: `"cuda"`, `f"cuda:{index}"`, `"mps"`."""
     first = node.values[0] if isinstance(node, ast.JoinedStr) and node.values else node
     text = str(first.value) if isinstance(first, ast.Constant) else ""
     return text.partition(":")[0] in ("cuda", "mps", "xpu")
-
-
-def _own(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return what a file defines, or takes from others: what one of these is given is more than a
-    text."""
-    found: set[str] = set()
-    for node in nodes:
-        if isinstance(node, (*_FUNCTION, ast.ClassDef)):
-            found.add(node.name)
-        elif isinstance(node, ast.ImportFrom):
-            module = (node.module or "").partition(".")[0]
-            if node.level or module not in _OF_TEXTS | sys.stdlib_module_names:
-                found.update(alias.asname or alias.name for alias in node.names)
-    return found - _TEXTS
-
-
-def _classes_from_elsewhere(nodes: Iterable[ast.AST]) -> set[str]:
-    """Return the classes that a file imports, by how their names begin: what one of these is given
-    by the name of a device alone is where its objects compute."""
-    return {
-        name
-        for node in nodes
-        if isinstance(node, ast.ImportFrom)
-        for name in (alias.asname or alias.name for alias in node.names)
-        if _CLASS.match(name) and not _NO_DEVICE.search(name)
-    }
 
 
 def _is_device(node: ast.expr, parents: Parents) -> bool:

@@ -11,7 +11,8 @@ from functools import cached_property
 from samedevice import torchfacts
 from samedevice.finding import Finding
 from samedevice.inference import demands
-from samedevice.inference.forced import KEEPING, WORDS, Deciding, forced
+from samedevice.inference.forced import WORDS, Deciding, forced
+from samedevice.inference.own_names import KEEPING
 from samedevice.inference.programs import Programs, is_main
 from samedevice.reading import syntax
 from samedevice.reading.project import Project
