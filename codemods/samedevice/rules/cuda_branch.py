@@ -202,12 +202,18 @@ class _Branches:
         plain, without = _plain(taken), _plain(other)
         edits: list[Edit] | None = None
         stays = self._stays(group, known)
-        if len(known) == sum(map(_count_cuda, taken)) and not stays and not asked:
+        if len(known) == sum(map(_count_cuda, taken)) and not stays:
             if plain == without:
                 edits = [edit(self.solution, group.spot, verb)]
             elif isinstance(taken[-1], ast.Return) and not other and plain == _plain(rest):
                 gone = [edit(self.solution, Location(path, s), "delete") for s in rest]
                 edits = [edit(self.solution, group.spot, verb), *gone]
+        if edits is not None and asked:
+            yield finding(
+                self.solution, RULE, Location(path, node.test), _MESSAGE, None,
+                unfixed="callers choose it by a parameter, which would say nothing any more",
+            )  # fmt: skip
+            return
         if edits is not None:
             edits += [
                 e for n in moves for e in to_device(self.solution, Location(path, n), known[n])
@@ -217,12 +223,6 @@ class _Branches:
         if not known and _is_constant_elsewhere(self.solution, path, node.test):
             yield self._asked_too(Location(path, node.test))
             return
-        if asked and any(map(_is_handed_in, known.values())):
-            yield finding(
-                self.solution, RULE, Location(path, node.test), _INSIDE, None,
-                unfixed="callers choose it by a parameter, and would have to hand in a device, too",
-            )  # fmt: skip
-            known = {n: name for n, name in known.items() if not _is_handed_in(name)}
         freed = [] if stays or asked else self._freed(path, node, taken, known)
         yield from self._in_parts(Location(path, node.test), known, freed)
 
@@ -473,11 +473,6 @@ def _follows(name: DeviceExpression | None, test: ast.expr) -> bool:
     asked = "|".join(part.id for part in ast.walk(test) if isinstance(part, ast.Name))
     said = re.compile(rf"(?<![.\w'\"])(?:{asked})\b")
     return any(said.search(dict(each.args).get("code", "")) for each in name.edits)
-
-
-def _is_handed_in(name: DeviceExpression) -> bool:
-    """Tell whether callers have to hand in a device, by a parameter that is not there yet."""
-    return any(each.verb in ("parameter", "keyword") for each in name.edits)
 
 
 def _said(test: ast.expr) -> str:
