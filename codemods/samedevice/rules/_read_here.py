@@ -1,4 +1,4 @@
-"""What a function makes follows its input, and NumPy reads it there: that takes a `.cpu()`."""
+"""What a function makes is where its input is, and NumPy reads it: that takes a `.cpu()`."""
 
 from __future__ import annotations
 
