@@ -8,6 +8,7 @@ from samedevice.inference.events import Built
 from samedevice.inference.open_events import Escaped, HandedTogether, MetUnknown, Undecided
 
 if TYPE_CHECKING:
+    from samedevice.inference.nodes import Agree
     from samedevice.inference.solution import Solution
 
 #: Where nobody knows what is computed.
@@ -32,5 +33,10 @@ def computing(solution: Solution, *, perhaps: bool = False) -> set[str]:
         for kind in _OPEN:
             found.update(group.spot.path for group in solution.all_groups(kind))
         for node in solution.graph.nodes:
-            found.update(meet.operation.path for meet in node.meets if not meet.open)
+            found.update(meet.operation.path for meet in node.meets if not _prepares(meet))
     return found
+
+
+def _prepares(meet: Agree) -> bool:
+    """Tell whether values meet in code that nobody is seen to call, or while a module is built."""
+    return meet.open or getattr(meet.function, "name", "") == "__init__"

@@ -11,6 +11,7 @@ from samedevice.inference import Solution
 from samedevice.inference.events import Creation, LegacyCreated
 from samedevice.inference.nodes import Location
 from samedevice.inference.sites import Group, Site, SiteGroup
+from samedevice.inference.values import Device
 from samedevice.reading import syntax
 from samedevice.repair import own_object, processes, ranking, spoken, words
 from samedevice.repair.asked import Asked
@@ -96,11 +97,21 @@ class DeviceNames:
                 found.setdefault(group.first.scope.func.node, []).append(group)
         return found
 
+    def _may_be_text(self, name: DeviceExpression, spot: Location) -> bool:
+        """Tell whether a device comes from a parameter that says no type, and that nobody is seen
+        to give: it may be a text, which has none."""
+        site = self.reach.site_at(spot)
+        held = {code: value for code, value, _ in site.devices}.get(name.code) if site else None
+        if not isinstance(held, Device) or held.spot is None:
+            return False
+        given = held.spot.node
+        return isinstance(given, ast.arg) and given.annotation is None
+
     def kind_of(self, name: DeviceExpression, torch: str, spot: Location) -> str:
         """Return the expression for a device's type ("cuda", "cpu"), or "" where it may have none.
 
-        That is a string without torch's name to convert it, or a parameter that may be None. A
-        string that has no index for certain is its own type.
+        That is a string without torch's name to convert it, or a parameter that may be None, or a
+        text. A string that has no index for certain is its own type.
         """
         if any(edit.verb == "parameter" for edit in name.edits):
             return ""  # callers outside of the project leave it out
@@ -117,7 +128,7 @@ class DeviceNames:
         if known:
             return known
         if not name.text:
-            return f"{name.code}.type"
+            return "" if self._may_be_text(name, spot) else f"{name.code}.type"
         if words.is_word(self.programs.tree(spot.path), parents, spot.node, name.code):
             return name.code
         return f"{torch}.device({name.code}).type" if torch else ""

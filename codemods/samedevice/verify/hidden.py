@@ -6,7 +6,7 @@ CUDA reads the variable when it is first asked for anything. What is written lat
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from samedevice.inference.markers import VISIBLE
 from samedevice.reading import syntax
@@ -26,8 +26,22 @@ def asked_too_early(edited: Edited) -> Iterator[tuple[ast.AST, str]]:
             case ast.Call(func=ast.Attribute(attr=attr)) if attr in _ASKS:
                 if homes is None:
                     homes = _last_written(edited)
-                if node.lineno < homes.get(_home(edited, node), 0):
+                home = _home(edited, node)
+                below = node.lineno < homes.get(home, 0)
+                if below or home is edited.after and _is_written_later(edited.after, homes, node):
                     yield node, _REASON
+
+
+def _is_written_later(tree: ast.Module, homes: Iterable[ast.AST], asks: ast.expr) -> bool:
+    """Tell whether a function writes the variable that nothing has called when a file asks CUDA."""
+    called = {
+        syntax.dotted(node.func).rpartition(".")[2]
+        for statement in syntax.certain(tree.body)
+        if statement.lineno < asks.lineno and not isinstance(statement, (*_FUNCTION, ast.ClassDef))
+        for node in syntax.walk(statement)
+        if isinstance(node, ast.Call)
+    }
+    return any(getattr(home, "name", "") not in {*called, ""} for home in homes if home is not tree)
 
 
 def _last_written(edited: Edited) -> dict[ast.AST, int]:
