@@ -217,9 +217,8 @@ class Whereabouts:
         named = [part for part in parts if isinstance(part, Device)]
         if isinstance(site, (Placing, GivenDevice)) and named:
             return self.place(named[-1])
-        if isinstance(value, Instance) and not (named or is_moved(value)):
-            if any(map(is_moved, value.copies)):
-                return Place.HOST  # what was read from its file was moved, and shares its place
+        if not named and _is_moved_as_copy(value):
+            return Place.HOST  # what was read from its file was moved, and shares its place
         if self.solution.given(root) is not None:
             return inferred
         if isinstance(value, Device):
@@ -364,6 +363,13 @@ def _is_elsewhere(value: Tensor, parts: tuple[Value, ...]) -> bool:
     if root.flows_from or root.drawn_from or root.stored:
         return False
     return all(isinstance(part, Tensor) and part.node.find() is not root for part in parts)
+
+
+def _is_moved_as_copy(value: Value) -> bool:
+    """Tell whether a copy of a module was moved, and not the module itself."""
+    if not isinstance(value, Instance) or is_moved(value):
+        return False
+    return any(map(is_moved, value.copies))
 
 
 def is_moved(module: Instance) -> bool:

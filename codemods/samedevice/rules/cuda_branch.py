@@ -201,13 +201,13 @@ class _Branches:
         plain, without = _plain(taken), _plain(other)
         edits: list[Edit] | None = None
         stays = self._stays(group, known)
-        if len(known) == sum(map(_count_cuda, taken)) and not stays and not asked:
+        if len(known) == sum(map(_count_cuda, taken)) and not stays:
             if plain == without:
                 edits = [edit(self.solution, group.spot, verb)]
             elif isinstance(taken[-1], ast.Return) and not other and plain == _plain(rest):
                 gone = [edit(self.solution, Location(path, s), "delete") for s in rest]
                 edits = [edit(self.solution, group.spot, verb), *gone]
-        if edits is not None:
+        if edits is not None and not asked:
             edits += [
                 e for n in moves for e in to_device(self.solution, Location(path, n), known[n])
             ]
@@ -216,12 +216,15 @@ class _Branches:
         if not known and _is_constant_elsewhere(self.solution, path, node.test):
             yield self._asked_too(Location(path, node.test))
             return
-        if asked and any(map(_is_handed_in, known.values())):
+        right = edits is not None and all(site.asks for site in group.sites)
+        left = {n for n, name in known.items() if asked and (right or _is_handed_in(name))}
+        if left:
             yield finding(
                 self.solution, RULE, Location(path, node.test), _INSIDE, None,
-                unfixed="callers choose it by a parameter, and would have to hand in a device, too",
+                unfixed="callers choose it by a parameter, "
+                + ("by what the machine has" if right else "and would have to hand in a device"),
             )  # fmt: skip
-            known = {n: name for n, name in known.items() if not _is_handed_in(name)}
+            known = {n: name for n, name in known.items() if n not in left}
         freed = [] if stays or asked else self._freed(path, node, taken, known)
         yield from self._in_parts(Location(path, node.test), known, freed)
 
