@@ -84,6 +84,8 @@ def offer(
     choice = (flags or indexes)[0][0]
     if not command_lines.is_for_all(run, choice, scope.path):
         return
+    if command_lines.is_set_again(run, choice, scope.path):
+        return
     spot = Location(scope.path, statement)
     run.offers.append(spot)
     names = words(run, scope.path)

@@ -7,6 +7,7 @@ purpose.
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from samedevice.inference import classes, instances
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 #: What typer calls a parameter's default, or says beside its type.
 _OF_TYPER = frozenset(("typer.Option", "typer.Argument"))
 _OF_CLICK = frozenset(("click.option", "click.argument"))
+#: Names of options and settings.
+_OPTIONS = re.compile(r"(?i)arg|opt|conf|cfg|param|flag|setting|^hps?$")
 #: What makes a command of a function.
 _COMMANDS = frozenset(("command", "callback"))
 
@@ -136,6 +139,35 @@ def is_for_all(run: Interpreter, option: str, path: str) -> bool:
     if any(attr in _read(tree) for tree in trees.values() if tree is not None):
         return True
     return not any(_moves(tree) for other, tree in trees.items() if other != path and tree)
+
+
+def is_set_again(run: Interpreter, option: str, path: str) -> bool:
+    """Tell whether a program may set a switch anew once it is set: a device that was chosen by it
+    would not know.
+
+    That is a name that a function declares `global`, or an object's own attribute that code from
+    outside sets (`agent.use_cuda = True`).
+    """
+    owner, _, name = option.rpartition(".")
+    if owner not in ("", "self"):
+        return False
+    trees = map(run.project.tree, run.project.programs.get(path, frozenset((path,))))
+    return any((owner, name) in _set_again(tree) for tree in trees if tree is not None)
+
+
+@syntax.per_node
+def _set_again(tree: ast.AST) -> frozenset[tuple[str, str]]:
+    """Return the names that functions of a file set as global ones, and the attributes that it sets
+    of other objects, each behind "self"; options are none of these."""
+    found: set[tuple[str, str]] = set()
+    for node in syntax.walk(tree):
+        match node:
+            case ast.Global(names=names):
+                found.update(("", name) for name in names)
+            case ast.Attribute(value=ast.Name(id=owner), attr=attr, ctx=ast.Store()):
+                if owner not in ("self", "cls") and not _OPTIONS.search(owner):
+                    found.add(("self", attr))
+    return frozenset(found)
 
 
 @syntax.per_node
