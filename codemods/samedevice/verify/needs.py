@@ -44,7 +44,7 @@ _Block = ast.stmt | ast.ExceptHandler | ast.match_case
 _KEEPING = frozenset(("autocast", "dict", "field", "update", "setdefault", "set_defaults"))
 #: What processes tell each other: all of it needs CUDA, or none.
 _PROCESSES = "processes-tied-to-cuda"
-_TELLS = re.compile(r"\b(all_reduce|all_gather|reduce_scatter|broadcast)\w*\(")
+_TELLS = re.compile(r"(all_reduce|all_gather|reduce_scatter|broadcast)\w*")
 _TALKS = re.compile(r"\b(all_|reduce|broadcast|gather|scatter|send\(|recv\(|init_process_group)")
 
 
@@ -152,13 +152,13 @@ class _Text:
             body = _defined(node)
 
     def talks(self, path: str, line: int) -> bool:
-        """Tell whether a line is in a function that tells other processes something."""
+        """Tell whether a line makes what its function tells other processes."""
         node: ast.AST | None = self.programs.tree(path)
         while node is not None:
             body = _defined(node)
             node = next((n for n in body if n.lineno <= line <= (n.end_lineno or 0)), None)
             if isinstance(node, _FUNCTION):
-                return _TELLS.search(ast.unparse(node)) is not None
+                return not _made_at(node, line).isdisjoint(_told(node))
         return False
 
     def needs(self, finding: Finding) -> bool:
@@ -237,6 +237,29 @@ class _Text:
         built |= frozenset(packages_with(self._project, built)) | torchfacts.built_for_cuda()
         last_parts = sorted({name.rpartition(".")[2] for name in built})
         return built, re.compile(r"\b(?:" + "|".join(map(re.escape, last_parts)) + r")\b")
+
+
+def _made_at(function: ast.AST, line: int) -> set[str]:
+    """Return the names that a line of a function binds."""
+    return {
+        target.id
+        for node in syntax.statements(function)
+        if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or 0)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+@syntax.per_node
+def _told(function: ast.AST) -> frozenset[str]:
+    """Return the names of what a function tells other processes."""
+    return frozenset(
+        arg.id
+        for node in syntax.walk(function)
+        if isinstance(node, ast.Call) and _TELLS.fullmatch(last(node.func))
+        for arg in node.args
+        if isinstance(arg, ast.Name)
+    )
 
 
 def _names_other(node: ast.expr) -> bool:
