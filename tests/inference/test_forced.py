@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from samedevice.inference import forced
-from samedevice.inference.forced import by_default, defaults_of
+from samedevice.inference.forced import by_default
+from samedevice.inference.set_by_default import defaults_of
 from samedevice.reading import syntax
 from samedevice.reading.syntax import Parents
 
