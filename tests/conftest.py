@@ -141,7 +141,8 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         Project, "incomplete", lambda project, found: [NOTHING_MISSING] * len(found), raising=False
     )
-    monkeypatch.setattr(Project, "doubts", lambda project, *_: {}, raising=False)
+    watcher = SimpleNamespace(doubts=lambda *_: {})
+    monkeypatch.setattr(Project, "watcher", watcher, raising=False)
     monkeypatch.setattr(check, "tally", lambda project: {})
     monkeypatch.setattr(beside, "bonds", lambda project: Bonds())
     monkeypatch.setattr(beside, "staying", lambda project: ())
