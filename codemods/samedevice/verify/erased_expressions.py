@@ -270,12 +270,12 @@ class Expressions:
             dtype = legacy_dtype(kind) or self.words.types.get(kind, kind)
             if dtype != kind or self._is_dtype(node.args[0]):
                 return self._cast(node, receiver, dtype)
+        if name == "sparse_coo_tensor" or legacy_dtype(name) and last_name(receiver) == "sparse":
+            return self._sparse(node)
         if name in self.words.types and not self.words.is_torch(receiver):
             return self._creation(node, self.words.types[name])  # of a module that defines it
         if name in _ALIASES and not node.args and not self.words.is_torch(receiver):
             return self._cast(node, receiver, name)
-        if name == "sparse_coo_tensor" or legacy_dtype(name) and last_name(receiver) == "sparse":
-            return self._sparse(node)
         torch_owner = self.words.is_torch(receiver) or (
             isinstance(receiver, ast.Attribute) and self.words.is_torch(receiver.value)
         )
