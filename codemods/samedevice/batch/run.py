@@ -52,8 +52,10 @@ class Settings:
 
     @classmethod
     def of(cls, state: State) -> Settings:
-        """Return those of a batch."""
+        """Return those of a batch; raises `ConfigError` if it was stopped while it was begun."""
         told = state.setting("settings")
+        if told is None:
+            raise ConfigError(f"{state.folder}: stopped before it began; remove it, and run anew")
         return cls(
             **{
                 **told,
