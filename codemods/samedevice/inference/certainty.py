@@ -64,6 +64,8 @@ _ELSEWHERE, _CONSTANT, _DEVICE, _UNKNOWN, _FOREIGN, _PLAIN, _ABSENT = (
 _PLANNED = 8192
 #: The number of a GPU: a device for most of what takes one.
 _NUMBER = 16384
+#: A tensor that is None on another path.
+_PERHAPS_ABSENT = 32768
 _TEXTS = {
     _ELSEWHERE: ELSEWHERE,
     4: "an array",
@@ -79,10 +81,8 @@ _TEXTS = {
     _ABSENT: ABSENT,
     _PLANNED: "a device",
     _NUMBER: "a constant",
+    _PERHAPS_ABSENT: ABSENT,
 }
-#: A tensor that is None on another path.
-_PERHAPS_ABSENT = 32768
-_TEXTS[_PERHAPS_ABSENT] = ABSENT
 #: What has no device for certain, if that arrives.
 _NO_TENSORS_AT_ALL = (4, 8, _CONSTANT, 64, 128, 256, _ABSENT, _NUMBER)
 #: What says no device, where one is meant.

@@ -78,13 +78,13 @@ def offer(
     That is `use_cuda = args.cuda and torch.cuda.is_available()`, or the parsed options where
     one of them says whether to use the accelerator, or which one.
     """
+    if not isinstance(value, (DeviceTest, CliOption, Instance)):
+        return  # nearly all that is bound
     flags, indexes = _choices(run, ast.unparse(target), value, scope)
     if not flags and not indexes or len(flags) > 1 or len(indexes) > 1:
         return
     choice = (flags or indexes)[0][0]
-    if not command_lines.is_for_all(run, choice, scope.path):
-        return
-    if command_lines.is_set_again(run, choice, scope.path):
+    if not command_lines.decides(run, choice, scope.path):
         return
     spot = Location(scope.path, statement)
     run.offers.append(spot)

@@ -127,7 +127,12 @@ def _is_cpu(value: Value) -> bool:
     return isinstance(value, Const) and value.value == "cpu"
 
 
-def is_for_all(run: Interpreter, option: str, path: str) -> bool:
+def decides(run: Interpreter, option: str, path: str) -> bool:
+    """Tell whether a device may be chosen by an option where it is set: for all, and for good."""
+    return _is_for_all(run, option, path) and not _is_set_again(run, option, path)
+
+
+def _is_for_all(run: Interpreter, option: str, path: str) -> bool:
     """Tell whether what reads an option then is all that puts something on a device.
 
     One that some code reads already is; one that nobody reads is only where no other file of the
@@ -141,7 +146,7 @@ def is_for_all(run: Interpreter, option: str, path: str) -> bool:
     return not any(_moves(tree) for other, tree in trees.items() if other != path and tree)
 
 
-def is_set_again(run: Interpreter, option: str, path: str) -> bool:
+def _is_set_again(run: Interpreter, option: str, path: str) -> bool:
     """Tell whether a program may set a switch anew once it is set: a device that was chosen by it
     would not know.
 
