@@ -423,6 +423,27 @@ def set_on_self(code: ast.AST) -> set[str]:
     }
 
 
+@per_node
+def set_in_one_arm(function: ast.FunctionDef) -> frozenset[str]:
+    """Return the attributes of `self` that a function may leave unset: one arm of an `if` does."""
+    return frozenset(set_on_self(function) - _surely_set(function.body))
+
+
+def _surely_set(block: Iterable[ast.stmt]) -> set[str]:
+    found: set[str] = set()
+    for statement in block:
+        if not isinstance(statement, ast.If):
+            found |= set_on_self(statement)
+            continue
+        arms = [
+            _surely_set(arm)
+            for arm in (statement.body, statement.orelse)
+            if not (arm and isinstance(arm[-1], ast.Raise))
+        ]
+        found |= set.intersection(*arms) if arms else set()
+    return found
+
+
 class Parents:
     """The parent of each node of a file; only what is asked about is walked.
 

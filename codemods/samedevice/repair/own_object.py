@@ -90,7 +90,10 @@ def of_parameters(asked: Asked) -> DeviceExpression | None:
         return None
     func = asked.scope.func
     set_here = syntax.set_on_self(func.node) if func is not None else set()
-    if not handing.has_parameters(module, set_here):
+    perhaps = _in_one_arm(module)
+    if not handing.has_parameters(module, set_here | perhaps):
+        if handing.has_parameters(module, set_here):
+            return None  # some of its class have none
         return _of_attribute(_first_buffer(module) or _beside(asked, module))
     if names.solution.view(Replicas).any:
         each = {names.reach.module_of(site.scope) for site in group.sites}
@@ -111,6 +114,18 @@ def of_parameters(asked: Asked) -> DeviceExpression | None:
     place = names.solution.span(Location(func.scope.path, first))
     definition = (("code", f"device = {code}"),)
     return DeviceExpression("device", edits=(Edit(func.scope.path, place, "before", definition),))
+
+
+def _in_one_arm(module: Instance) -> set[str]:
+    """Return the attributes that a module has by a test of its constructors."""
+    classes = module.cls.mro() if module.cls is not None else []
+    built = [each.names.get("__init__") for each in classes]
+    return {
+        name
+        for each in built
+        if isinstance(each, Func) and isinstance(each.node, ast.FunctionDef)
+        for name in syntax.set_in_one_arm(each.node)
+    }
 
 
 def _moves_own(asked: Asked, module: Instance) -> bool:
