@@ -25,7 +25,7 @@ class Memory(nn.Module):
         return torch.ones(self.size).cuda()
 
 
-memories = [Memory(4, learned=True), Memory(4, learned=False)]
+memories = [Memory(4, learned=True).cuda(), Memory(4, learned=False).cuda()]
 """
 BY_OPTION = """
         if self.learned:
@@ -52,5 +52,5 @@ def test_a_module_that_may_have_no_parameters_does_not_say_where_it_is(
     made: str, named: bool
 ) -> None:
     text = MEMORY.format(made=made.strip("\n"))
-    (found,) = check(Project([source.from_text(text, "memory.py")]), Config())
+    found, *_ = check(Project([source.from_text(text, "memory.py")]), Config())
     assert ("self.parameters()" in str(found.fix)) is named, found

@@ -11,7 +11,7 @@ from samedevice.finding import DeviceExpression, Edit
 from samedevice.inference.events import Built, Kept, ModuleMade, ModuleMoved
 from samedevice.inference.iteration import is_any_module
 from samedevice.inference.nodes import Location, Place
-from samedevice.inference.objects import Func, Instance, Scope
+from samedevice.inference.objects import Func, Instance, Scope, Union
 from samedevice.inference.programs import Programs, is_main
 from samedevice.inference.reach import may_be_none
 from samedevice.inference.uncalled import OF_MODULES
@@ -265,10 +265,14 @@ def has_parameters(module: Instance, without: Collection[str] = (), depth: int =
     return any(
         isinstance(value, Tensor)
         and (value.leaf or value.parameter)
-        or isinstance(value, Instance)
-        and value.family == "module"
-        and value.stateful
-        and has_parameters(value, depth=depth - 1)
+        or isinstance(value, (Instance, Union))
+        and all(
+            isinstance(each, Instance)
+            and each.family == "module"
+            and each.stateful
+            and has_parameters(each, depth=depth - 1)
+            for each in (value.options if isinstance(value, Union) else [value])
+        )
         for name, value in module.attrs.items()
         if name not in without
     )
