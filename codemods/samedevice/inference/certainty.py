@@ -6,13 +6,14 @@ import ast
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
+from samedevice import torchfacts
 from samedevice.inference import witness
 from samedevice.inference.dispatch import EVALUATORS
 from samedevice.inference.events import Loaded
 from samedevice.inference.focus import PartialAnalysis
 from samedevice.inference.interpret import Interpreter
 from samedevice.inference.nodes import Place
-from samedevice.inference.objects import Class, Func, Instance, Scope, Union
+from samedevice.inference.objects import Class, Func, Instance, Method, Scope, Union
 from samedevice.inference.values import (
     NONE,
     NOTHING,
@@ -66,6 +67,8 @@ _PLANNED = 8192
 _NUMBER = 16384
 #: A tensor that is None on another path.
 _PERHAPS_ABSENT = 32768
+#: An attribute that its object does not have, or not yet.
+_UNSET = 65536
 _TEXTS = {
     _ELSEWHERE: ELSEWHERE,
     4: "an array",
@@ -87,7 +90,8 @@ _TEXTS = {
 _NO_TENSORS_AT_ALL = (4, 8, _CONSTANT, 64, 128, 256, _ABSENT, _NUMBER)
 #: What says no device, where one is meant.
 _NAMELESS = {
-    _ABSENT: "may be None", _PLANNED: "may not be set yet", _UNKNOWN: f"may be {UNSEEN}",
+    _ABSENT: "may be None", _PLANNED: "may not be set yet", _UNSET: "may not be set yet",
+    _UNKNOWN: f"may be {UNSEEN}",
 }  # fmt: skip
 _SHOWN = {Shown.OBJECT: OBJECT, Shown.MAPPING: "a mapping", Shown.LIST: "a list"}
 #: What counts only where an expression is nothing else.
@@ -107,6 +111,7 @@ _KINDS: dict[type[Value], int] = {
     Seq: 64,
     Dict: 128,
     Func: 256,
+    Method: _LOOK,
 }
 
 
@@ -116,6 +121,8 @@ _NO_TENSORS = frozenset(("hostobject", "loader", "optimizer", "parser", "plot"))
 _MOVABLE = ("to", "device", "__getattr__", "__getattribute__")
 #: Bases that are no class of the project, and have none of that.
 _NO_BASES = frozenset(("object", "ABC", "abc.ABC"))
+#: Bases that have no attribute but torch's own.
+_MODULES = frozenset(("Module", "nn.Module", "torch.nn.Module"))
 
 
 class Watcher(Interpreter):
@@ -153,6 +160,8 @@ class Watcher(Interpreter):
             kind = _FINE
             if value.__class__ is Const:
                 kind = _constant_kind(value)
+            elif value.__class__ is Method:
+                kind = _UNSET if not self.symbolic and _is_unset(value) else _FINE
             elif value.__class__ is Instance:
                 kind = _kind_of(value)
             elif (
@@ -269,12 +278,28 @@ def _kind_of(value: Instance) -> int:
 def _is_plain(value: Instance) -> bool:
     """Tell whether an object has nothing that a tensor or a module has: all of its classes are
     known, and none defines it."""
+    return _lacks(value, _MOVABLE)
+
+
+def _is_unset(value: Method) -> bool:
+    """Tell whether what is asked of an object is none of its methods, nor one of an attribute."""
+    owner = value.receiver
+    if not isinstance(owner, Instance) or owner.cls is None or owner.family not in ("", "module"):
+        return False
+    if owner.family and torchfacts.module_method(value.name) is not None:
+        return False
+    return _lacks(owner, (value.name, "__getattr__", "__getattribute__"), _NO_BASES | _MODULES)
+
+
+def _lacks(value: Instance, names: Iterable[str], bases: Collection[str] = _NO_BASES) -> bool:
+    """Tell whether an object has nothing under some names, as all of its classes are known, or are
+    some `bases` of libraries."""
     assert value.cls is not None
     classes = value.cls.mro()
     return not any(
-        name in value.attrs or any(name in klass.names for klass in classes) for name in _MOVABLE
+        name in value.attrs or any(name in klass.names for klass in classes) for name in names
     ) and all(
-        isinstance(base, Class) or ast.unparse(written) in _NO_BASES
+        isinstance(base, Class) or ast.unparse(written) in bases
         for klass in classes
         for base, written in zip(klass.bases, klass.node.bases, strict=False)
     )

@@ -66,9 +66,10 @@ class InReach:
             names: list[str] = []
             for name, node in site.tensors:
                 root = node.find()
-                # A CPU tensor may be moved where it is passed, so one such caller does not rule
-                # this out.
-                if root.is_tensor and (root.place in ON_DEVICE or root.place is Place.HOST):
+                # A CPU tensor that it meets may be moved where it is passed, so one such caller
+                # does not rule this out.
+                met = site.node is not None and self._adjacent(site.node, root)
+                if root.is_tensor and (root.place in ON_DEVICE or root.place is Place.HOST and met):
                     names.append(name)
                     if root.place in ON_DEVICE:
                         certain.add(name)

@@ -1,7 +1,7 @@
 """No edit takes what is no tensor for one: what ran before `fix` runs after it, and says the same.
 
-Two generated families: what may be something else on another path (`family`), and what comes from
-code that is not there (`unseen`).
+Three generated families: what may be something else on another path (`family`), what comes from code
+that is not there (`unseen`), and what is called like a device (`named`).
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from . import family, unseen
+from . import family, named, unseen
 from .running import Accelerator, repaired
 
-#: Of about that many programs one is tested in `make test`, and all by `slow` tests.
-SAMPLE = 60
+#: Of about that many programs one is tested in `make test`; `slow` tests run all.
+SAMPLE = {"joined": 60, "named": 12, "unseen": 60}
 FAMILIES: dict[str, tuple[Callable[[], Iterable[family.Program]], dict[str, str]]] = {
     "joined": (family.programs, {}),
+    "named": (named.programs, {}),
     "unseen": (unseen.programs, {"mystery.py": unseen.LIBRARY}),
 }
 
@@ -47,7 +48,7 @@ def hold(name: str, accelerator: Accelerator, *, sampled: bool) -> None:
     make, beside = FAMILIES[name]
     broken, edited = [], 0
     for program in make():
-        if sampled and zlib.crc32(program.name.encode()) % SAMPLE:
+        if sampled and zlib.crc32(program.name.encode()) % SAMPLE[name]:
             continue
         after = repaired(program.text)
         if after == {"main.py": program.text}:
