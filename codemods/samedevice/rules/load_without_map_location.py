@@ -236,8 +236,13 @@ def _goes_to_host(solution: Solution, group: Group[Loaded]) -> bool:
     Parts of them may be moved, one by one: then something puts the module's place on the device,
     though nothing moves it.
     """
-    match solution.programs.parents(group.spot.path).get(group.spot.node):
-        case ast.Attribute(attr="cpu"):
+    parents = solution.programs.parents(group.spot.path)
+    method = parents.get(group.spot.node)
+    match method, parents.get(method) if method is not None else None:
+        case (ast.Attribute(attr="cpu"), _) | (
+            ast.Attribute(attr="to"),
+            ast.Call(args=[ast.Constant(value="cpu") | ast.Call(args=[ast.Constant(value="cpu")])]),
+        ):
             return True  # `torch.load(path).cpu()`
     modules = [module for site in group.sites for module in site.receivers]
     if not modules or solution.has_default_device:
