@@ -98,6 +98,9 @@ def _target(
         return _ON_HOST  # a model copies it from anywhere, and the rest goes on as it was
     if _brings_something(solution, name, group.spot.path) and _is_copied(solution, group):
         return _ON_HOST  # a copy reads it from anywhere: no reason to bring a device here
+    handed_in = any(each.verb == "parameter" for each in name.edits)
+    if model and handed_in and all(site.copied for site in group.sites if site.into_module):
+        return _ON_HOST  # a copy reads it from anywhere: no reason for callers to say where
     return _as_moved(solution, group) or name
 
 
