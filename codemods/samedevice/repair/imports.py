@@ -140,9 +140,12 @@ def _is_local(tree: ast.Module, name: str) -> bool:
         if name in syntax.parameters(home):
             inside |= set(nodes)
             continue
-        bound = {s.lineno for s in syntax.certain(home.body) if s.lineno in lines}
+        binding = [s for s in syntax.certain(home.body) if s.lineno in lines]
+        bound = {statement.lineno for statement in binding}
         if not bound:
             continue
+        if any(map(_names_device, binding)):
+            return False
         before = (n for n in nodes if isinstance(n, ast.Attribute) and n.lineno < min(bound))
         if any(n.attr in _COMPUTING or syntax.dotted(n.value) == "torch" for n in before):
             return False
@@ -154,6 +157,17 @@ def _is_local(tree: ast.Module, name: str) -> bool:
         and node.id == name
         or isinstance(node, ast.alias)
         and (node.asname or node.name) == name
+    )
+
+
+def _names_device(statement: ast.stmt) -> bool:
+    """Tell whether what a statement binds is to get the file's name for the device, perhaps:
+    `device = settings.get("device", "cuda")`."""
+    match statement:
+        case ast.Assign(value=ast.Call(func=ast.Attribute(attr="device"), args=[ast.Constant()])):
+            return False
+    return any(
+        isinstance(n, ast.Constant) and isinstance(n.value, str) for n in ast.walk(statement)
     )
 
 
