@@ -141,11 +141,6 @@ def handed_in(asked: Asked) -> DeviceExpression | None:
 
 def _is_itself(asked: Asked, name: str) -> bool:
     """Tell whether what is moved is what a name stands for, under another name: `y = x`."""
-    for node in syntax.walk(asked.scope.node):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=other)], value=ast.Name(id=known)):
-                if known == name and other in asked.moved:
-                    return True
     groups = asked.names.solution.groups_at(TensorMoved, asked.spot.node)
     moved = [site.tensor for group in groups for site in group.sites]
     held = asked.scope.names.get(name)

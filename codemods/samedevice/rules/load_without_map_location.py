@@ -43,6 +43,7 @@ _GENERATORS = "the state of a generator is restored from the CPU's memory, and t
 def find(solution: Solution) -> Iterator[Finding]:
     """Report loads of weights without `map_location`."""
     named: dict[tuple[ast.AST | None, str], DeviceExpression] = {}
+    found: list[tuple[Group[Loaded], DeviceExpression | None, str]] = []
     left: list[Group[Loaded]] = []
     for group in solution.groups(Loaded):
         site = group.first
@@ -76,6 +77,11 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue  # published weights are saved on the CPU: no reason to bring a device here
         if name is not None:
             named[_said(solution, group)] = name
+        found.append((group, name, unfixed))
+    hosted = {_home(solution, group) for group, name, _ in found if name is _ON_HOST}
+    for group, name, unfixed in found:
+        if name and _home(solution, group) in hosted and _is_only_copied(solution, group):
+            name = _ON_HOST  # as what is loaded beside it: a copy reads it from anywhere
         yield _found(solution, group, name, unfixed)
     for group in left:  # what one function loads twice it loads to one device
         name = named.get(_said(solution, group))
@@ -135,6 +141,12 @@ def _found(
         "be a device that this machine does not have",
         repair, unfixed=unfixed,
     )  # fmt: skip
+
+
+def _home(solution: Solution, group: Group[Loaded]) -> ast.AST:
+    """Return the function, or else the file, that loads something."""
+    path = group.spot.path
+    return solution.programs.function_of(group.spot) or solution.programs.tree(path)
 
 
 def _said(solution: Solution, group: Group[Loaded]) -> tuple[ast.AST | None, str]:
@@ -334,6 +346,16 @@ def _is_copied(solution: Solution, group: Group[Loaded]) -> bool:
     others = [site for site in group.sites if not site.into_module]
     return (
         elsewhere
+        and all(site.copied for site in group.sites if site.into_module)
+        and not any(site.moved or solution.on_device(site.node) for site in others)
+    )
+
+
+def _is_only_copied(solution: Solution, group: Group[Loaded]) -> bool:
+    """Tell whether modules copy all that is loaded, and nothing else of it is used."""
+    others = [site for site in group.sites if not site.into_module]
+    return (
+        any(site.into_module for site in group.sites)
         and all(site.copied for site in group.sites if site.into_module)
         and not any(site.moved or solution.on_device(site.node) for site in others)
     )
