@@ -78,15 +78,22 @@ def find(solution: Solution) -> Iterator[Finding]:
         if name is not None:
             named[_said(solution, group)] = name
         found.append((group, name, unfixed))
-    hosted = {_home(solution, group) for group, name, _ in found if name is _ON_HOST}
-    for group, name, unfixed in found:
-        if name and _home(solution, group) in hosted and _is_only_copied(solution, group):
-            name = _ON_HOST  # as what is loaded beside it: a copy reads it from anywhere
-        yield _found(solution, group, name, unfixed)
+    yield from _alike(solution, found)
     for group in left:  # what one function loads twice it loads to one device
         name = named.get(_said(solution, group))
         if name is not None:
             yield _found(solution, group, name, NO_NAME)
+
+
+def _alike(
+    solution: Solution, found: list[tuple[Group[Loaded], DeviceExpression | None, str]]
+) -> Iterator[Finding]:
+    """Report loads, those of one function alike: a copy reads what is loaded from anywhere."""
+    hosted = {_home(solution, group) for group, name, _ in found if name is _ON_HOST}
+    for group, name, unfixed in found:
+        if name and _home(solution, group) in hosted and _is_only_copied(solution, group):
+            name = _ON_HOST
+        yield _found(solution, group, name, unfixed)
 
 
 def _target(
