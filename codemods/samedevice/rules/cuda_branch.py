@@ -491,8 +491,10 @@ def _would_be_handed_in(
     func = site.scope.function()
     if func is None or isinstance(func.node, ast.Lambda):
         return False
-    given = syntax.parameters(func.node)
-    return any(isinstance(part, ast.Name) and part.id in given for part in ast.walk(test)) and any(
+    nodes = list(ast.walk(test))
+    owners = {node.value for node in nodes if isinstance(node, ast.Attribute)}  # `args.cuda`
+    flags = {n.id for n in nodes if isinstance(n, ast.Name) and n not in owners}
+    return not flags.isdisjoint(syntax.parameters(func.node)) and any(
         each.verb == "parameter" for name in names if name is not None for each in name.edits
     )
 
