@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from samedevice import torchfacts
-from samedevice.inference import classes, functions, moving, uncalled
+from samedevice.inference import classes, functions, libraries, moving, uncalled
 from samedevice.inference.events import Built
 from samedevice.inference.models import Call, frameworks, nn
 from samedevice.inference.nodes import Cause, Location, Place
@@ -276,6 +276,9 @@ def instantiate(
     elif own is None and klass.kind in classes.CONTAINERS:
         classes.fill_contents(run, made, args, kwargs, spot, scope)
     elif own is None:
+        for base in (base for each in klass.mro() for base in each.bases):
+            if isinstance(base, External):  # a subclass of DistributedDataParallel
+                libraries.note_process_call(run, base.name, args, kwargs, spot, scope)
         classes.fill(run, made, args, kwargs, spot, scope)
         if klass.fact is not None and made.node is not None:
             nn.module_arguments(run, made, args, kwargs)

@@ -55,6 +55,17 @@ _LOSSES = frozenset(
 REDUCES = frozenset(["reduction", "reduce"])
 
 
+def note_process_call(
+    run: Interpreter, name: str, args: list[Arg], kwargs: dict[str, Arg], spot: Location,
+    scope: Scope,
+) -> None:  # fmt: skip
+    """Note what a program of several processes calls, or makes, with a device."""
+    last = name.rpartition(".")[2]
+    if name.startswith("torch.") and last in _OF_PROCESSES:
+        found = ProcessCall(spot, None, scope, last, args=args, kwargs=kwargs)
+        run.snapshot(run.record(found), scope)
+
+
 def call_external(
     run: Interpreter,
     name: str,
@@ -66,10 +77,7 @@ def call_external(
     """Call a function or class of a library by its dotted name."""
     if name == run.project.resolver_function.replace(":", "."):
         return devices.asked_for(run, spot)
-    if name.startswith("torch.") and name.rpartition(".")[2] in _OF_PROCESSES:
-        last = name.rpartition(".")[2]
-        found = ProcessCall(spot, None, scope, last, args=args, kwargs=kwargs)
-        run.snapshot(run.record(found), scope)
+    note_process_call(run, name, args, kwargs, spot, scope)
     call = models.Call(args, kwargs, spot, scope)
     handler = models.handler(name)
     if handler is not None:

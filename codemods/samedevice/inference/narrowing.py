@@ -58,6 +58,8 @@ def narrow(run: Interpreter, test: ast.expr, scope: Scope, positive: bool) -> No
         case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) == positive:
             for value in values:
                 narrow(run, value, scope, positive)
+        case ast.BoolOp(op=ast.Or(), values=values) if positive:
+            _one_of_kinds(run, values, scope)
         case ast.NamedExpr(value=value):
             narrow(run, value, scope, positive)
         case ast.Name(id=name) if name in scope.tests:
@@ -73,6 +75,24 @@ def narrow(run: Interpreter, test: ast.expr, scope: Scope, positive: bool) -> No
             elif positive and isinstance(subject, ast.Name):
                 named = rest and _is_isinstance(func)
                 _one_of_them(run, subject, run.eval(rest[0], scope) if named else UNKNOWN, scope)
+
+
+def _one_of_kinds(run: Interpreter, tests: list[ast.expr], scope: Scope) -> None:
+    """Bind what `isinstance(x, list) or isinstance(x, tuple)` asks about: it is one of them."""
+    asked: list[str] = []
+    subjects: dict[str, ast.Name] = {}
+    for test in tests:
+        match test:
+            case ast.Call(func=func, args=[ast.Name(id=name) as subject, *rest], keywords=[]):
+                kinds = _asked(run, func, rest, scope)
+            case _:
+                return
+        if not kinds:
+            return
+        subjects[name] = subject
+        asked += kinds
+    if len(subjects) == 1:
+        _refine(run, subjects.popitem()[1], tuple(asked), scope, True)
 
 
 def _is_isinstance(func: ast.expr) -> bool:

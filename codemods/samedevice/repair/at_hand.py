@@ -57,6 +57,9 @@ def followed(asked: Asked) -> DeviceExpression | None:
         name = _of_all(asked)
         if name in asked.moved_here:
             return None
+        said = _as_made(asked, name)
+        if said is not None:
+            return said
     elif asked.follows and (names.reach.in_module(asked.scope) or not asked.moved):
         elsewhere = asked.moved | asked.moved_here
         known = [
@@ -72,6 +75,20 @@ def followed(asked: Asked) -> DeviceExpression | None:
     if not name:
         return None
     return DeviceExpression(spoken.named(names.programs, asked.spot, f"{name}.device"))
+
+
+def _as_made(asked: Asked, name: str) -> DeviceExpression | None:
+    """Return the name for the device that a tensor gets which the function makes itself, and a
+    creation follows: both say it in the same way."""
+    held, func = asked.scope.lookup(name), asked.scope.func
+    if func is None or not isinstance(held, Tensor) or not isinstance(held.site, Creation):
+        return None
+    line = getattr(asked.spot.node, "lineno", 0)
+    for group in asked.names.creations_in.get(func.node, ()):
+        if held.site in group.sites and getattr(group.spot.node, "lineno", line) < line:
+            said = asked.names.device_for(group)
+            return said if said is not None and said.code.isidentifier() else None
+    return None
 
 
 def _made_of(function: ast.AST, names: Collection[str]) -> set[str]:

@@ -8,10 +8,10 @@ from functools import cached_property
 
 from samedevice.finding import DeviceExpression, Edit
 from samedevice.inference import Solution
-from samedevice.inference.events import Creation, LegacyCreated
+from samedevice.inference.events import BranchTaken, Creation, LegacyCreated
 from samedevice.inference.nodes import Location
 from samedevice.inference.sites import Group, Site, SiteGroup
-from samedevice.inference.values import Device
+from samedevice.inference.values import Device, DeviceTest, PlannedDefinition
 from samedevice.reading import syntax
 from samedevice.repair import own_object, processes, ranking, spoken, words
 from samedevice.repair.asked import Asked
@@ -66,6 +66,27 @@ class DeviceNames:
         None where nothing at the place says which process it is.
         """
         return processes.device_of(self, site)
+
+    def asks_for_cuda(self, group: Group[BranchTaken], name: str) -> bool:
+        """Tell whether what a branch asks says that there is CUDA, or will: another branch
+        asks the same, and gives way to a device that is defined by it."""
+        for site in group.sites:
+            test = site.scope.lookup(name)
+            if not isinstance(test, DeviceTest):
+                return False
+            planned = test.decides.planned if test.decides is not None else None
+            if not test.asks and not (planned and planned.switch and self._is_asked(planned)):
+                return False
+        return True
+
+    def _is_asked(self, planned: PlannedDefinition) -> bool:
+        """Tell whether a branch beside a definition asks the switch that this would set."""
+        return any(
+            each.spot.path == planned.spot.path
+            and isinstance(each.spot.node, ast.If)
+            and ast.unparse(each.spot.node.test) == planned.switch
+            for each in self.solution.groups(BranchTaken)
+        )
 
     def as_said(self, code: str, site: Site) -> DeviceExpression:
         """Return a device as a place names it."""

@@ -11,6 +11,9 @@ from samedevice.inference.objects import External
 from samedevice.reading import syntax
 from samedevice.repair.importable import Importable
 
+#: What a function does that moves something, or reads a file that may have been on a device.
+_COMPUTING = frozenset(("cuda", "to", "type"))
+
 
 class Imports:
     """The names of libraries and modules in a project's files."""
@@ -56,6 +59,14 @@ class Imports:
         if taken is None:
             taken = self._taken[path] = _bound_names(self.programs.tree(path))
         return name not in taken
+
+    def is_local(self, path: str, name: str) -> bool:
+        """Tell whether only functions of a file have a name, each for a value of its own, and
+        compute nothing with torch before they bind it.
+
+        The file may have it for another value then: each place means one of them.
+        """
+        return _is_local(self.programs.tree(path), name)
 
     def own_names(self, path: str) -> set[str]:
         """Return the names that a file's own statements give a value."""
@@ -112,6 +123,52 @@ def _assigned(tree: ast.Module) -> set[str]:
         for target in statement.targets
         if isinstance(target, ast.Name)
     }
+
+
+def _is_local(tree: ast.Module, name: str) -> bool:
+    inside: set[ast.AST] = set()
+    for home in syntax.walk(tree):
+        if not isinstance(home, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        nodes = syntax.walk(home)
+        if any(
+            isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names for node in nodes
+        ):
+            return False
+        lines = [n.lineno for n in nodes if isinstance(n, ast.Name) and n.id == name
+                 and isinstance(n.ctx, ast.Store)]  # fmt: skip
+        if name in syntax.parameters(home):
+            inside |= set(nodes)
+            continue
+        binding = [s for s in syntax.certain(home.body) if s.lineno in lines]
+        bound = {statement.lineno for statement in binding}
+        if not bound:
+            continue
+        if any(map(_names_device, binding)):
+            return False
+        before = (n for n in nodes if isinstance(n, ast.Attribute) and n.lineno < min(bound))
+        if any(n.attr in _COMPUTING or syntax.dotted(n.value) == "torch" for n in before):
+            return False
+        inside |= set(nodes)
+    return all(
+        node in inside
+        for node in syntax.walk(tree)
+        if isinstance(node, ast.Name)
+        and node.id == name
+        or isinstance(node, ast.alias)
+        and (node.asname or node.name) == name
+    )
+
+
+def _names_device(statement: ast.stmt) -> bool:
+    """Tell whether what a statement binds is to get the file's name for the device, perhaps:
+    `device = settings.get("device", "cuda")`."""
+    match statement:
+        case ast.Assign(value=ast.Call(func=ast.Attribute(attr="device"), args=[ast.Constant()])):
+            return False
+    return any(
+        isinstance(n, ast.Constant) and isinstance(n.value, str) for n in ast.walk(statement)
+    )
 
 
 def _bound_names(tree: ast.Module) -> set[str]:

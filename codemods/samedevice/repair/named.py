@@ -36,8 +36,19 @@ def nearest(asked: Asked) -> DeviceExpression | None:
         is_global and handing.is_of_main(asked.names.programs, name.code, func)
     ):
         return name
+    if _is_said_in(asked, name.code):
+        return name
     # Who imports the file has no name that only `__main__` binds.
     return handing.parameter(asked) or name
+
+
+def _is_said_in(asked: Asked, code: str) -> bool:
+    """Tell whether the function of a place needs a name of the file already."""
+    home = asked.names.programs.function_of(asked.spot)
+    if home is None or code in syntax.parameters(home):
+        return False
+    uses = [n for n in syntax.walk(home) if isinstance(n, ast.Name) and n.id == code]
+    return bool(uses) and all(isinstance(node.ctx, ast.Load) for node in uses)
 
 
 def _names(asked: Asked) -> Iterator[tuple[DeviceExpression, bool]]:

@@ -11,7 +11,7 @@ from samedevice.inference.events import Creation, Operand, TensorMoved, is_bare
 from samedevice.inference.instances import method_of_moved
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import External, Func, Instance
-from samedevice.inference.sites import Site
+from samedevice.inference.sites import Group, Site
 from samedevice.inference.values import Device, FunctionNode, Tensor, always_tensor
 from samedevice.reading import syntax
 from samedevice.repair import handing, named
@@ -187,7 +187,7 @@ def _first_of_several(names: DeviceNames, function: FunctionNode) -> ast.stmt | 
         if isinstance(group.spot.node, ast.expr)
         and any(names.solution.on_device(site.node) for site in group.sites)
         and not any("device" in site.kwargs for site in group.sites)
-        and names.reach.follow(group) is None
+        and (names.reach.follow(group) is None or _follows_new(names, group))
     ]
     for node in syntax.walk(function):
         if isinstance(node, ast.Name) and node.id == "device":
@@ -198,3 +198,13 @@ def _first_of_several(names: DeviceNames, function: FunctionNode) -> ast.stmt | 
     if len(lines) < 2:
         return None
     return next((stmt for stmt in body if (stmt.end_lineno or 0) >= min(lines)), None)
+
+
+def _follows_new(names: DeviceNames, group: Group[Creation]) -> bool:
+    """Tell whether what is created follows a tensor that its function creates, too."""
+    followed = (names.reach.follow(group) or "").partition(".")[0].partition("[")[0]
+    held = group.first.scope.names.get(followed)
+    if not isinstance(held, Tensor) or not isinstance(held.site, Creation):
+        return False
+    made = names.creations_in.get(group.first.scope.node, ())
+    return any(held.site in other.sites for other in made)

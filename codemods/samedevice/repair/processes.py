@@ -197,7 +197,8 @@ def _of_options(solution: Solution, holder: str, attr: str, site: Site) -> _Foun
         return None
     statements = [s for s in ast.walk(tree) if isinstance(s, ast.Assign) and len(s.targets) == 1]
     made = [s for s in statements if _stores_attribute(s, attr)]
-    made = made or [s for s in statements if _parses(s)]
+    if not made and _is_option(solution, path, attr):
+        made = [s for s in statements if _parses(s)]
     if len(made) != 1:
         return None
     owner = _function(solution, path, made[0])
@@ -207,6 +208,17 @@ def _of_options(solution: Solution, holder: str, attr: str, site: Site) -> _Foun
     if owner is site.scope.node and not _comes_first(solution, made[0], site, owner):
         return None
     return f"{holder}.device", f"{target}.{attr}", f"{target}.device", "after", made[0]
+
+
+def _is_option(solution: Solution, path: str, attr: str) -> bool:
+    """Tell whether a program's parser gives its options a name: `--local-rank`."""
+    return any(
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.value.lstrip("-").replace("-", "_") == attr
+        for other in solution.programs.of(path)
+        for node in ast.walk(solution.programs.tree(other))
+    )
 
 
 def _stores(body: ast.AST, code: str, deep: bool = False) -> Iterator[ast.Assign]:

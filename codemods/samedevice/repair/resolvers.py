@@ -80,6 +80,8 @@ class Resolvers:
         if self.programs.asks_before_hiding(path):
             return None  # asked on import, CUDA would not hear which GPUs the program chose
         name, gpu = self.imports.free_name(path, "device"), self._number(program)
+        if self.imports.is_local(path, "device"):
+            name = "device"
         own = self._global(path, "device")
         if name != "device" and isinstance(own, Device):
             if path in self.solution.policy.for_the_cpu and not (own.partial or own.planned):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from samedevice import torchfacts
 from samedevice.finding import DeviceExpression, Finding, Fix
 from samedevice.inference import Solution
 from samedevice.inference.events import ModuleMoved, TensorMoved
@@ -11,7 +12,7 @@ from samedevice.inference.nodes import Location
 from samedevice.inference.sites import SiteGroup
 from samedevice.inference.values import Device
 from samedevice.reading import syntax
-from samedevice.repair import device_names, spoken
+from samedevice.repair import device_names, handing, spoken
 from samedevice.rules._build import (
     NO_NAME,
     edit,
@@ -79,6 +80,9 @@ def _where_read(solution: Solution, group: SiteGroup) -> Fix | None:
             return None
     if module is None or module.cls is None or not solution.reach.builds(scope):
         return None
+    buffer = _as_buffer(solution, group, made)
+    if buffer is not None:
+        return buffer
     own = syntax.walk(module.cls.node)
     said = {
         node
@@ -103,6 +107,55 @@ def _where_read(solution: Solution, group: SiteGroup) -> Fix | None:
         if not _holds_nothing(group):
             edits.append(edit(solution, place, "method", code=f".to({name.code})"))
     return Fix(tuple(edits))
+
+
+def _as_buffer(solution: Solution, group: SiteGroup, made: ast.Assign) -> Fix | None:
+    """Return the fix that makes a constant a buffer: it moves along with what it is a part of.
+
+    That has parameters, so whoever uses it on the device has moved it. The checkpoints stay as they
+    are.
+    """
+    match made:
+        case ast.Assign(
+            targets=[ast.Attribute(attr=attr)], value=ast.Call(func=ast.Attribute(value=value))
+        ) if made.value is group.spot.node:
+            pass
+        case _:
+            return None
+    scope, function = group.first.scope, solution.programs.function_of(group.spot)
+    if function is None or function.name != "__init__" or made not in function.body:
+        return None
+    modules = [solution.reach.module_of(site.scope) for site in group.sites]
+    for module in modules:
+        if module is None or module.cls is None:
+            return None
+        if not any(handing.has_parameters(whole) for whole in module.wholes()):
+            return None
+        if any(attr in klass.names for klass in module.cls.mro()):
+            return None
+        stores = [
+            node
+            for klass in module.cls.mro()
+            for node in syntax.walk(klass.node)
+            if isinstance(node, ast.Attribute) and node.attr == attr
+            if isinstance(node.ctx, ast.Store | ast.Del)
+        ]
+        if len(stores) != 1:
+            return None
+    begun = any(
+        isinstance(node, ast.Attribute) and node.attr == "__init__" and node.lineno < made.lineno
+        for node in syntax.walk(function)
+    )
+    if not begun or torchfacts.module_method(attr) is not None or _holds_nothing(group):
+        return None
+    if not all(isinstance(site, TensorMoved) for site in group.sites):
+        return None
+    if not solution.holds_only_tensors(scope, attr):
+        return None
+    code = solution.code(Location(group.spot.path, value))
+    code = f'self.register_buffer("{attr}", {code}, persistent=False)'
+    place = Location(group.spot.path, made)
+    return Fix((edit(solution, place, "replace_statement", code=code),))
 
 
 def _holds_nothing(group: SiteGroup) -> bool:

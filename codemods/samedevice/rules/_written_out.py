@@ -77,7 +77,10 @@ def literal(solution: Solution, group: SiteGroup) -> Finding:
     elif solution.is_stored(spot.node):
         call = solution.programs.parents(spot.path).get(spot.node)
         followed = solution.reach.follow(group)
-        if followed is not None and isinstance(call, ast.Call) and _makes_device(solution, call):
+        again = _said_again(solution, group)
+        if again is not None:
+            repair = fix(again, edit(solution, spot, "replace", code=again.code))
+        elif followed is not None and isinstance(call, ast.Call) and _makes_device(solution, call):
             # A helper's own device is that of its input.
             place = Location(spot.path, call)
             repair = fix(
@@ -142,7 +145,7 @@ def _is_another(solution: Solution, group: SiteGroup, name: DeviceExpression) ->
     number = text.partition(":")[2]
     if name.resolvers:
         below = any(
-            solution.is_stored(other.spot.node)
+            solution.is_stored(other.spot.node) and not _is_for_calls(solution, other.spot)
             for other in solution.groups(Literal)
             if other.first.name == text and other.spot.path == path
         )
@@ -156,6 +159,51 @@ def _is_another(solution: Solution, group: SiteGroup, name: DeviceExpression) ->
         return False  # what it follows
     said = [each.value for each in ast.walk(spot.node) if isinstance(each, ast.Constant)]
     return text not in said
+
+
+def _is_for_calls(solution: Solution, spot: Location) -> bool:
+    """Tell whether a device is an entry of a table that is only ever spread over the arguments of
+    calls: `f(x, **where)`."""
+    parents = solution.programs.parents(spot.path)
+    around = parents.get(spot.node)
+    around = parents.get(around) if isinstance(around, ast.keyword) else around
+    match solution.statement_of(spot):
+        case ast.Assign(targets=[ast.Name(id=table)], value=value) if value is around:
+            pass
+        case _:
+            return False
+    match value:
+        case ast.Dict() | ast.Call(func=ast.Name(id="dict")):
+            pass
+        case _:
+            return False
+    uses = [
+        parents.get(node)
+        for node in syntax.walk(solution.programs.tree(spot.path))
+        if isinstance(node, ast.Name) and node.id == table and isinstance(node.ctx, ast.Load)
+    ]
+    return bool(uses) and all(isinstance(u, ast.keyword) and u.arg is None for u in uses)
+
+
+def _said_again(solution: Solution, group: SiteGroup) -> DeviceExpression | None:
+    """Return the file's name for a device that is an entry of a table, where other code of the
+    file writes the same device out: each would make the same choice once more.
+
+    Calls get what is in the table, and nothing else does: a text may be written to a file.
+    """
+    if not _is_for_calls(solution, group.spot):
+        return None
+    again = [
+        other
+        for other in solution.groups(Literal)
+        if other.first.name == group.first.name
+        and other.spot.path == group.spot.path
+        and other.spot.node is not group.spot.node
+    ]
+    name = _name(solution, group.spot) if again else None
+    if name is None or name.edits or name.imports or _is_another(solution, group, name):
+        return None
+    return name
 
 
 def _is_picked(solution: Solution, spot: Location) -> bool:

@@ -41,6 +41,7 @@ from samedevice.torchfacts import accelerator_names
 RULE = "amp-tied-to-cuda"
 _ERASURE = "amp"
 _AUTOCAST = (1, 10)  # the first torch with torch.autocast
+_PARAMETERS = "next("
 _NAMES = frozenset(("autocast", "GradScaler"))
 #: The newer names, for any device.
 _NEWER = re.compile(r"\btorch\.(autocast|amp\.GradScaler)\(")
@@ -110,7 +111,7 @@ def _autocast(solution: Solution, group: SiteGroup) -> Finding | None:
 
 def _reason(name: DeviceExpression | None) -> str:
     """Return why nothing is repaired: a name that has no type for certain is no help."""
-    if name is None or name.resolvers:
+    if name is None or name.resolvers or name.code.startswith(_PARAMETERS):
         return "no variable or parameter here holds the device"
     return f"`{name.code}` may be None, or a text without a type"
 
@@ -168,8 +169,10 @@ def _repair(
     parent = solution.programs.parents(spot.path).get(call)
     if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) or name is None:
         return None  # a decorator is evaluated where no device is
-    if name.resolvers:
-        return None  # it only warns without CUDA, which is no reason to define the device here
+    if name.resolvers or name.code.startswith(_PARAMETERS):
+        # It only warns without CUDA, which is no reason to define the device here, nor to ask
+        # parameters for it twice in a line.
+        return None
     kind = device_names(solution).kind_of(name, torch, spot)
     if kind.startswith(f"{torch}.device("):  # a text: what is handed in says it in fewer words
         site = solution.reach.site_at(spot)

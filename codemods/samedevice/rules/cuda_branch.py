@@ -62,6 +62,7 @@ Decision = BranchTaken | ArmTaken
 _MESSAGE = "this branch only moves values to CUDA; `.to(device)` does that on every machine"
 #: A definition that asks for an accelerator, and for nothing that a user chose.
 _ASKS_ONLY = re.compile(r" if \w+\.(?:cuda|accelerator)\.is_available\(\) else ")
+_CALLERS = "callers choose it by a parameter, which would say nothing any more"
 _BACK = "this tests for CUDA only to move values to the CPU; `.cpu()` does that on every machine"
 _INSIDE = "this moves values to CUDA behind a test; `.to(device)` does that on every machine"
 
@@ -194,6 +195,9 @@ class _Branches:
         asked = _is_of_caller(group.first, node.test) and not all(
             _follows(name, node.test) for name in names.values()
         )
+        if _would_be_handed_in(group.first, node.test, names.values()):
+            yield self._of_caller(group, node.test)
+            return
         known: dict[ast.AST, DeviceExpression] = {
             n: name for n, name in names.items() if name is not None
         }
@@ -211,7 +215,7 @@ class _Branches:
         if edits is not None and asked:
             yield finding(
                 self.solution, RULE, Location(path, node.test), _MESSAGE, None,
-                unfixed="callers choose it by a parameter, which would say nothing any more",
+                unfixed=_CALLERS,
             )  # fmt: skip
             return
         if edits is not None:
@@ -246,6 +250,23 @@ class _Branches:
                     [name],
                     to_device(self.solution, Location(path, n), name),
                 )
+
+    def _of_caller(self, group: Group[BranchTaken], test: ast.expr) -> Finding:
+        """Report a branch that asks what callers hand in: with a device beside it, that would say
+        nothing any more. Whether there is CUDA they say, or else the branch asks for it."""
+        spot = Location(group.spot.path, test)
+        names = device_names(self.solution)
+        torch, imports = names.imports.torch(spot.path)
+        if torch and isinstance(test, ast.Name) and not names.asks_for_cuda(group, test.id):
+            code = f"{test.id} and {torch}.cuda.is_available()"
+            whole = edit(self.solution, spot, "replace", code=code)
+            return finding(
+                self.solution, RULE, spot,
+                f"CUDA is used where callers ask for it: that there is some, `{test.id}` does not "
+                "say",
+                Fix((whole,), imports=imports, erasure="cuda-only-api"),
+            )  # fmt: skip
+        return finding(self.solution, RULE, spot, _INSIDE, None, unfixed=_CALLERS)
 
     def _asked_too(self, spot: Location) -> Finding:
         """Report a test of a constant of another file: that there is CUDA it does not say."""
@@ -460,6 +481,21 @@ def _is_of_caller(site: Decision, test: ast.expr) -> bool:
         and isinstance(given.get(part.id), ast.Constant)
         and re.search(r"(?i)cuda|gpu", part.id) is not None
         for part in ast.walk(test)
+    )
+
+
+def _would_be_handed_in(
+    site: Decision, test: ast.expr, names: Iterable[DeviceExpression | None]
+) -> bool:
+    """Tell whether callers would hand in the device beside the parameter that a branch asks."""
+    func = site.scope.function()
+    if func is None or isinstance(func.node, ast.Lambda):
+        return False
+    nodes = list(ast.walk(test))
+    owners = {node.value for node in nodes if isinstance(node, ast.Attribute)}  # `args.cuda`
+    flags = {n.id for n in nodes if isinstance(n, ast.Name) and n not in owners}
+    return not flags.isdisjoint(syntax.parameters(func.node)) and any(
+        each.verb == "parameter" for name in names if name is not None for each in name.edits
     )
 
 

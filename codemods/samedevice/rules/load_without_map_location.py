@@ -43,6 +43,7 @@ _GENERATORS = "the state of a generator is restored from the CPU's memory, and t
 def find(solution: Solution) -> Iterator[Finding]:
     """Report loads of weights without `map_location`."""
     named: dict[tuple[ast.AST | None, str], DeviceExpression] = {}
+    found: list[tuple[Group[Loaded], DeviceExpression | None, str]] = []
     left: list[Group[Loaded]] = []
     for group in solution.groups(Loaded):
         site = group.first
@@ -78,7 +79,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue  # published weights are saved on the CPU: no reason to bring a device here
         if name is not None:
             named[_said(solution, group)] = name
-        yield _found(solution, group, name, unfixed)
+        found.append((group, name, unfixed))
+    yield from _alike(solution, found)
     for group in left:  # what one function loads twice it loads to one device
         name = named.get(_said(solution, group))
         if name is not None:
@@ -106,6 +108,17 @@ def _has_just_been_written(solution: Solution, spot: Location) -> bool:
     return False
 
 
+def _alike(
+    solution: Solution, found: list[tuple[Group[Loaded], DeviceExpression | None, str]]
+) -> Iterator[Finding]:
+    """Report loads, those of one function alike: a copy reads what is loaded from anywhere."""
+    hosted = {_home(solution, group) for group, name, _ in found if name is _ON_HOST}
+    for group, name, unfixed in found:
+        if name and _home(solution, group) in hosted and _is_only_copied(solution, group):
+            name = _ON_HOST
+        yield _found(solution, group, name, unfixed)
+
+
 def _target(
     solution: Solution, group: Group[Loaded], model: bool, built: bool
 ) -> DeviceExpression | None:
@@ -121,6 +134,9 @@ def _target(
         return _ON_HOST  # a model copies it from anywhere, and the rest goes on as it was
     if _brings_something(solution, name, group.spot.path) and _is_copied(solution, group):
         return _ON_HOST  # a copy reads it from anywhere: no reason to bring a device here
+    handed_in = any(each.verb == "parameter" for each in name.edits)
+    if model and handed_in and all(site.copied for site in group.sites if site.into_module):
+        return _ON_HOST  # a copy reads it from anywhere: no reason for callers to say where
     return _as_moved(solution, group) or name
 
 
@@ -155,6 +171,12 @@ def _found(
         "be a device that this machine does not have",
         repair, unfixed=unfixed,
     )  # fmt: skip
+
+
+def _home(solution: Solution, group: Group[Loaded]) -> ast.AST:
+    """Return the function, or else the file, that loads something."""
+    path = group.spot.path
+    return solution.programs.function_of(group.spot) or solution.programs.tree(path)
 
 
 def _said(solution: Solution, group: Group[Loaded]) -> tuple[ast.AST | None, str]:
@@ -259,8 +281,13 @@ def _goes_to_host(solution: Solution, group: Group[Loaded]) -> bool:
     Parts of them may be moved, one by one: then something puts the module's place on the device,
     though nothing moves it.
     """
-    match solution.programs.parents(group.spot.path).get(group.spot.node):
-        case ast.Attribute(attr="cpu"):
+    parents = solution.programs.parents(group.spot.path)
+    method = parents.get(group.spot.node)
+    match method, parents.get(method) if method is not None else None:
+        case (ast.Attribute(attr="cpu"), _) | (
+            ast.Attribute(attr="to"),
+            ast.Call(args=[ast.Constant(value="cpu") | ast.Call(args=[ast.Constant(value="cpu")])]),
+        ):
             return True  # `torch.load(path).cpu()`
     modules = [module for site in group.sites for module in site.receivers]
     if not modules or solution.has_default_device:
@@ -349,6 +376,16 @@ def _is_copied(solution: Solution, group: Group[Loaded]) -> bool:
     others = [site for site in group.sites if not site.into_module]
     return (
         elsewhere
+        and all(site.copied for site in group.sites if site.into_module)
+        and not any(site.moved or solution.on_device(site.node) for site in others)
+    )
+
+
+def _is_only_copied(solution: Solution, group: Group[Loaded]) -> bool:
+    """Tell whether modules copy all that is loaded, and nothing else of it is used."""
+    others = [site for site in group.sites if not site.into_module]
+    return (
+        any(site.into_module for site in group.sites)
         and all(site.copied for site in group.sites if site.into_module)
         and not any(site.moved or solution.on_device(site.node) for site in others)
     )
