@@ -55,8 +55,6 @@ def find(solution: Solution) -> Iterator[Finding]:
             continue
         if _was_on_host(solution, group) or _is_said_elsewhere(solution, group.spot):
             continue
-        if _has_just_been_written(solution, group.spot):
-            continue
         model = any(s.into_module for s in group.sites)
         built = all(s.in_constructor and s.into_module for s in group.sites)
         if site.in_constructor and (not built or site.name.endswith("_url")):
@@ -85,27 +83,6 @@ def find(solution: Solution) -> Iterator[Finding]:
         name = named.get(_said(solution, group))
         if name is not None:
             yield _found(solution, group, name, NO_NAME)
-
-
-def _has_just_been_written(solution: Solution, spot: Location) -> bool:
-    """Tell whether a function writes the file right above: a copy, and not what is kept.
-
-    A script may have its two halves run on two machines.
-    """
-    statement = solution.statement_of(spot)
-    match spot.node:
-        case ast.Call(args=[read, *_]) if solution.programs.function_of(spot) is not None:
-            parents = solution.programs.parents(spot.path)
-            block = parents.block(statement) if statement is not None else []
-        case _:
-            return False
-    for above in block[: block.index(statement)] if statement in block else []:
-        match above:
-            case ast.Expr(value=ast.Call(func=func, args=[_, written, *_])):
-                if syntax.dotted(func).endswith("torch.save"):
-                    if ast.unparse(written) == ast.unparse(read):
-                        return True
-    return False
 
 
 def _alike(
