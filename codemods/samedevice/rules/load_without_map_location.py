@@ -32,12 +32,11 @@ from samedevice.inference.objects import Instance
 from samedevice.inference.sites import Group, SiteGroup
 from samedevice.inference.values import Device, Value
 from samedevice.reading import syntax
-from samedevice.reading.wording import speaks_of_devices
 from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+from samedevice.rules._other_arm import is_other_arm
 
 _ON_HOST = DeviceExpression('"cpu"')
-_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _RESTORES = re.compile(r"set_rng_state(?:_all)?")
 _GENERATORS = "the state of a generator is restored from the CPU's memory, and the rest is used"
 
@@ -54,10 +53,8 @@ def find(solution: Solution) -> Iterator[Finding]:
             )
         if site.mapped is not None or "map_location" not in site.fact.params:
             continue
-        if _was_on_host(solution, group) or _is_said_elsewhere(solution, group.spot):
+        if _is_right(solution, group):
             continue
-        if all(each.under_device_test for each in group.sites) or _is_other_arm(solution, group):
-            continue  # where there is no device it is not come to
         model = any(s.into_module for s in group.sites)
         built = all(s.in_constructor and s.into_module for s in group.sites)
         if site.in_constructor and (not built or site.name.endswith("_url")):
@@ -186,6 +183,17 @@ def _restores_generator(tree: ast.Module) -> bool:
     return False
 
 
+def _is_right(solution: Solution, group: Group[Loaded]) -> bool:
+    """Tell whether a file is loaded to where it was, or only where there is a device, or something
+    else says where to."""
+    return (
+        _was_on_host(solution, group)
+        or _is_said_elsewhere(solution, group.spot)
+        or all(site.under_device_test for site in group.sites)
+        or is_other_arm(solution, group.spot)
+    )
+
+
 def _was_on_host(solution: Solution, group: Group[Loaded]) -> bool:
     """Tell whether the program itself saved what it loads, a model that is on the CPU."""
     return all(
@@ -210,32 +218,6 @@ def _is_said_elsewhere(solution: Solution, spot: Location) -> bool:
         name in names and _has_map_location(value)
         for node in (syntax.walk(solution.programs.tree(spot.path)) if names else ())
         for name, value in _filled(node)
-    )
-
-
-def _is_other_arm(solution: Solution, group: Group[Loaded]) -> bool:
-    """Tell whether a test of the device decides on a load, and the other arm says where it loads
-    the same to."""
-    parents = solution.programs.parents(group.spot.path)
-    part: ast.AST | None = group.spot.node
-    while part is not None and not isinstance(part, _FUNCTION):
-        inner, part = part, parents.get(part)
-        if isinstance(part, ast.If | ast.IfExp) and speaks_of_devices(part.test):
-            arms = [(a if isinstance(a, list) else [a]) for a in (part.body, part.orelse)]
-            others = [arm for arm in arms if inner not in arm and inner is not part.test]
-            if any(_loads_same(each, group.spot.node) for arm in others for each in arm):
-                return True
-    return False
-
-
-def _loads_same(code: ast.AST, load: ast.AST) -> bool:
-    """Tell whether some code loads what another call loads, and says where to."""
-    return isinstance(load, ast.Call) and any(
-        isinstance(node, ast.Call)
-        and any(keyword.arg == "map_location" for keyword in node.keywords)
-        and ast.dump(node.func) == ast.dump(load.func)
-        and list(map(ast.dump, node.args[:1])) == list(map(ast.dump, load.args[:1]))
-        for node in ast.walk(code)
     )
 
 
