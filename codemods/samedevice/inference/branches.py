@@ -24,12 +24,27 @@ from samedevice.inference.environment import Exits, Fork, Path, State
 from samedevice.inference.events import BranchTaken
 from samedevice.inference.nodes import Location
 from samedevice.inference.objects import Class, Func, Scope
-from samedevice.inference.values import Const, Device, DeviceTest, FunctionNode, Value
+from samedevice.inference.values import (
+    Array,
+    Const,
+    Device,
+    DeviceTest,
+    Dict,
+    Doubt,
+    FunctionNode,
+    Scalar,
+    Seq,
+    Tensor,
+    Value,
+)
 from samedevice.reading import syntax
 from samedevice.reading.wording import speaks_of_devices
 
 if TYPE_CHECKING:
     from samedevice.inference.interpret import Interpreter
+
+#: What a name may be in the branch of other callers, and is no tensor then.
+_NO_TENSORS = (Array, Dict, Scalar, Seq)
 
 
 def bound_there_only(before: set[str], other: list[ast.stmt], scope: Scope) -> None:
@@ -128,9 +143,10 @@ def _by_default(test: ast.expr, scope: Scope) -> bool:
 def _given(run: Interpreter, node: ast.If, known: bool, scope: Scope) -> bool:
     """Evaluate both branches of a test that a call decides by what it gives.
 
-    Its names and results are those of the branch that it takes. What the other one leaves in
-    objects goes on beside it: other callers may want that one. Where the call says where its own
-    objects are (`cuda=False`), it does not.
+    Its names and results are those of the branch that it takes, as tensors that are none for other
+    callers where the other one leaves none. What that one leaves in objects goes on beside it:
+    other callers may want it. Where the call says where its own objects are (`cuda=False`), it does
+    not.
     """
     fork = run.trail.fork(scope)
     other = _aside(run, node.orelse if known else node.body, scope, fork)
@@ -138,6 +154,8 @@ def _given(run: Interpreter, node: ast.If, known: bool, scope: Scope) -> bool:
     ended = run.block(node.body if known else node.orelse, scope)
     taken = run.trail.leave(scope, fork)
     if not ended:
+        if other is not None:
+            _doubt(taken, other, scope)
         scope.names = taken.names
         if other is None or speaks_of_devices(node.test):
             run.trail.merge((taken,))
@@ -145,6 +163,17 @@ def _given(run: Interpreter, node: ast.If, known: bool, scope: Scope) -> bool:
             run.trail.merge((taken, other))
     run.trail.close()
     return ended
+
+
+def _doubt(taken: State, other: State, scope: Scope) -> None:
+    """Mark the tensors of a branch that are something else where other callers take the other.
+
+    This caller gets the tensor: it knows what it has asked for.
+    """
+    for name, value in taken.names.items():
+        if isinstance(value, Tensor) and isinstance(other.names.get(name), _NO_TENSORS):
+            doubted = taken.names[name] = value.doubted(Doubt.OTHER)
+            scope.decided[doubted] = value
 
 
 def _aside(run: Interpreter, body: list[ast.stmt], scope: Scope, fork: Fork) -> State | None:

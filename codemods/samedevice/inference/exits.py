@@ -24,7 +24,7 @@ def _return_statement(run: Interpreter, node: ast.Return, scope: Scope) -> bool:
         statements.note_stored(run, node.value)
     value = run.eval(node.value, scope) if node.value is not None else NONE
     if run.returns:
-        run.returns[-1].append(value)
+        run.returns[-1].append(scope.decided.get(value, value))
     if run.exits and run.trail.forks > run.exits[-1].forks:
         run.exits[-1].states.append(run.trail.capture(scope, run.exits[-1].mark))
     return True

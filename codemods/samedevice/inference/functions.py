@@ -14,6 +14,7 @@ from samedevice.inference import (
     instances,
     movers,
     moving,
+    sizes,
     unit_tests,
     worth,
 )
@@ -417,7 +418,7 @@ def call_symbolic(run: Interpreter, func: Func) -> Value:
     args = [
         (
             command_lines.given(run, func, argument, default)
-            or parameter(run, argument, default, path, sure),
+            or parameter(run, func.node, argument, default, path, sure),
             Location(path, argument),
         )
         for argument, default in zip(positional, defaults, strict=True)
@@ -425,7 +426,7 @@ def call_symbolic(run: Interpreter, func: Func) -> Value:
     kwargs = {
         argument.arg: (
             command_lines.given(run, func, argument, default)
-            or parameter(run, argument, default, path, False),
+            or parameter(run, func.node, argument, default, path, False),
             Location(path, argument),
         )
         for argument, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
@@ -435,7 +436,12 @@ def call_symbolic(run: Interpreter, func: Func) -> Value:
 
 
 def parameter(
-    run: Interpreter, argument: ast.arg, default: ast.expr | None, path: str, sure: bool
+    run: Interpreter,
+    function: ast.AST,
+    argument: ast.arg,
+    default: ast.expr | None,
+    path: str,
+    sure: bool,
 ) -> Value:
     """Return what stands for a parameter: a tensor, as far as its use shows it to be one."""
     note = syntax.dotted(argument.annotation) if argument.annotation is not None else ""
@@ -447,6 +453,8 @@ def parameter(
     if isinstance(default, ast.Constant) and default.value is not None:
         if not isinstance(default.value, str) or not argument.arg.endswith("device"):
             return SCALAR
+    if not note and argument.arg in sizes.used_as_sizes(function):
+        return SCALAR
     spot = Location(path, argument)
     node = run.graph.node(spot)
     node.is_tensor = sure or last in ("Tensor", "FloatTensor", "LongTensor")

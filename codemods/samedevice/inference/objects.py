@@ -77,8 +77,8 @@ class Scope:
     """Names and what they are bound to: a function call, a class body or a file."""
 
     __slots__ = (
-        "answers", "building", "call", "cls", "entered", "func", "given_none", "globals", "keys",
-        "names", "node", "outer", "path", "self_value", "tests", "writes",
+        "answers", "building", "call", "cls", "decided", "entered", "func", "given_none", "globals",
+        "keys", "names", "node", "outer", "path", "self_value", "tests", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -96,6 +96,8 @@ class Scope:
         self.building = False  # it runs while a module is built
         #: The parameters that this call hands None, whatever the function makes of them then.
         self.given_none: frozenset[str] = frozenset()
+        #: What may be no tensor for other callers only, each with what it is for this one.
+        self.decided: dict[Value, Value] = {}
         #: The devices that a generator has entered where it yields.
         self.entered: tuple[Arg, ...] = ()
         self.writes: set[str] | None = None

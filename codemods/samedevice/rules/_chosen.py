@@ -21,6 +21,11 @@ from samedevice.rules._taken_back import is_taken_back
 _ON_PURPOSE = re.compile(
     r"(?i)\b(forc\w+|only|always|must|keep\w*|purpose|deliberate\w*|stab\w+)\b"
 )
+#: What a comment says of a GPU that is not wanted.
+_UNWANTED = re.compile(
+    r"(?i)\b(no need|not? need\w*|without|un(?:necessary|needed))\b.{0,40}\b(gpu|cuda)"
+    r"|(gpu|cuda)s?\b.{0,40}(\bnot\b|n't\b|\bunnecessary\b)"
+)
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -131,11 +136,20 @@ def _tries_each(loop: ast.AST | None) -> bool:
 
 
 def is_said_on_purpose(solution: Solution, spot: Location) -> bool:
-    """Tell whether a comment beside the CPU's name says that it is meant: `# force CPU`."""
+    """Tell whether a comment says that the CPU is meant: `# force CPU`, `# no need for a GPU`.
+
+    It stands beside the CPU's name, or on lines of its own right above.
+    """
     line = solution.span(spot).line
     lines = solution.project.sources[spot.path].text.split("\n")
-    _, mark, comment = lines[line - 1].rpartition("#") if line <= len(lines) else ("", "", "")
-    return bool(mark) and "cpu" in comment.lower() and _ON_PURPOSE.search(comment) is not None
+    said = [lines[line - 1].rpartition("#")[2]] if "#" in lines[line - 1] else []
+    while line > 1 and lines[line - 2].lstrip().startswith("#"):
+        line -= 1
+        said.append(lines[line - 1])
+    return any(
+        "cpu" in each.lower() and _ON_PURPOSE.search(each) or _UNWANTED.search(each)
+        for each in said
+    )
 
 
 def is_kept_up_to_date(solution: Solution, spot: Location) -> bool:
