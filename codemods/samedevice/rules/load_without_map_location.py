@@ -185,11 +185,16 @@ def _restores_generator(tree: ast.Module) -> bool:
 
 def _is_right(solution: Solution, group: Group[Loaded]) -> bool:
     """Tell whether a file is loaded to where it was, or only where there is a device, or something
-    else says where to."""
+    else says where to.
+
+    Of several processes each has a device of its own.
+    """
+    several = solution.programs.is_distributed(group.spot.path)
     return (
         _was_on_host(solution, group)
         or _is_said_elsewhere(solution, group.spot)
-        or all(site.under_device_test for site in group.sites)
+        or not several
+        and all(site.under_device_test for site in group.sites)
         or is_other_arm(solution, group.spot)
     )
 
