@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from samedevice.inference.checks import Checks, checks, is_value, named_by_definitions
-from samedevice.inference.trying import tries, words_of
+from samedevice.inference.trying import practises, tries, words_of
 from samedevice.reading import syntax
 
 #: What code says that brings what was learned. What reads data is none.
@@ -50,6 +50,7 @@ class Doings:
     between two readings it calls what may be a module, and throws away what that gives. `profiles`:
     it has the CPU's work profiled, and not the GPU's. `checks`: how it checks what modules give.
     `tries`: it hands on numbers that it makes up, and only shows what that gives.
+    `practises`: it trains on such numbers, and keeps nothing.
     `compares_arrays`: it tells whether arrays of NumPy are alike.
     """
 
@@ -59,6 +60,7 @@ class Doings:
     profiles: bool
     checks: Checks
     tries: bool
+    practises: bool
     compares_arrays: bool
 
 
@@ -73,6 +75,7 @@ def doings(tree: ast.Module) -> Doings:
         _profiles(tree),
         checks(tree),
         tries(tree),
+        practises(tree),
         any(
             syntax.dotted(call.func).partition(".")[0] in _NUMPY
             for name in _ALIKE

@@ -45,7 +45,7 @@ class Kind(Enum):
     QUANTIZED = "it makes whole numbers of weights"
     BENCHMARK = "it measures the CPU"
     CHECK = "beside other programs, it only checks what modules give"
-    LOOK = "beside other programs, it looks once at what modules give that have learned nothing"
+    LOOK = "beside other programs, it only looks at what modules give that have learned nothing"
     NOTHING = "it computes nothing that is worth a device: it prepares data, or draws it"
 
 
@@ -122,6 +122,12 @@ class Purposes:
 
     def _served(self, script: str, reached: Collection[str]) -> Purpose:
         """Return what a script is for by what it computes."""
+        beside = self._is_beside_others(reached)
+        reads = bool((self._drawing | self._loading) & set(reached))
+        if beside and not reads and self._doings(script).practises:
+            return Purpose(
+                Kind.LOOK, "it trains on numbers that it makes up, and keeps nothing of it"
+            )
         if self._training & set(reached):
             return Purpose(Kind.TRAINING)
         own = self._doings(script)
@@ -135,7 +141,6 @@ class Purposes:
         learns = bool(self._solution.interpreter.learning & set(reached))
         if beside and self._only_checks(script, reached, learns):
             return Purpose(Kind.CHECK, "it only checks what modules give")
-        reads = bool((self._drawing | self._loading) & set(reached))
         tries = beside and own.tries and not (reads or self._repeats(script, reached))
         if learns and not tries:
             return Purpose(Kind.TRAINING)

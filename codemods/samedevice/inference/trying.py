@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from samedevice.reading import syntax
 
@@ -22,6 +24,12 @@ READS = re.compile(
 KEEPS = re.compile(
     r"\w*(save|write|plot|show|export|dump|scatter|hist)\w*|decode\w*|to_csv|optim\w*|zero_grad|fit|cuda"
 )
+#: What keeps what was computed, of what keeps something. What trains, keeps nothing by that.
+_TRAINS = re.compile(r"optim\w*|zero_grad")
+#: What numbers are made up with that mean nothing.
+_RANDOM = frozenset(("rand", "randint", "randn"))
+#: What code says that chooses a device.
+_DEVICES = frozenset(("'cuda'", "cuda", "device", "is_available", "mps", "xpu"))
 #: What brings a learned model of a library, and what goes with one.
 _LEARNED = re.compile(r"from_pretrained|\w*[Tt]okeniz\w*")
 #: What code says that is about the user's machine, or about time.
@@ -30,6 +38,7 @@ _LOOPS = (
     *(ast.For, ast.AsyncFor, ast.While),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
+_DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
@@ -73,6 +82,46 @@ def tries_learned(tree: ast.Module) -> bool:
     learned = {word for word in words if _LEARNED.fullmatch(word)}
     looped = any(isinstance(each, _LOOPS) for each in syntax.walk_all(body))
     return bool(learned) and not looped and _only_shows(words - learned)
+
+
+@syntax.per_node
+def practises(tree: ast.Module) -> bool:
+    """Tell whether a file's main block trains a module of the file on numbers that mean nothing.
+
+    It prints how that goes, and keeps nothing. It names no device but the CPU.
+    """
+    block = [part for each in tree.body if _is_main(each) for part in each.body]
+    words = words_of(_without_cpu(block))
+    own = {each.name: each for each in tree.body if isinstance(each, _DEFINED)}
+    called = [own[word] for word in words if word in own]
+    functions = [each for each in called if not isinstance(each, ast.ClassDef)]
+    if functions or len(called) == len(functions) or not words & _RANDOM or words & _DEVICES:
+        return False
+    return bool(words >= {"backward", "step"}) and _only_shows(
+        {word for word in words if not _TRAINS.fullmatch(word)}
+    )
+
+
+def _is_main(statement: ast.stmt) -> TypeGuard[ast.If]:
+    return isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
+
+
+def _without_cpu(body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+    """Return statements without `device="cpu"` in their calls."""
+    return [_OfTheCpu().visit(copy.deepcopy(each)) for each in body]
+
+
+class _OfTheCpu(ast.NodeTransformer):
+    """Removes a parameter that says where everything is anyway."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        kept = [k for k in node.keywords if k.arg != "device" or not _is_cpu(k.value)]
+        return ast.Call(node.func, node.args, kept)
+
+
+def _is_cpu(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == "cpu"
 
 
 def _body(tree: ast.Module) -> list[ast.stmt]:

@@ -73,14 +73,37 @@ def without(solution: Solution, spot: Location, choice: Fix | None) -> tuple[Fix
 
 
 def is_unused(solution: Solution, spot: Location) -> bool:
-    """Tell whether a place is a parameter's default that no call gets."""
+    """Tell whether a place is a parameter's default that no call gets, or what nobody reads."""
     parents = solution.programs.parents(spot.path)
+    if _is_unread(solution, spot):
+        return True
     function = parents.get(parents.get(spot.node) or spot.node)
     if not isinstance(function, _Function):
         return False
     parameter = _of(function.args, spot.node)
     names = device_names(solution)
     return parameter is not None and seen_calls.is_always_given(names, function, parameter.arg)
+
+
+def _is_unread(solution: Solution, spot: Location) -> bool:
+    """Tell whether a function gives a name a device, and never reads it: a device asks for none."""
+    parents = solution.programs.parents(spot.path)
+    outer = parents.get(spot.node)
+    if isinstance(outer, ast.Call) and syntax.dotted(outer.func).rpartition(".")[2] == "device":
+        outer = parents.get(outer)
+    home = solution.programs.function_of(spot)
+    match outer:
+        case ast.Assign(targets=[ast.Name(id=name)]) if home is not None:
+            return not any(
+                isinstance(node, ast.Name)
+                and node.id == name
+                and isinstance(node.ctx, ast.Load)
+                or isinstance(node, ast.Global | ast.Nonlocal)
+                or isinstance(node, ast.Name)
+                and node.id in ("locals", "vars", "eval", "exec")
+                for node in syntax.walk(home)
+            )
+    return False
 
 
 def _of(spec: ast.arguments, default: ast.AST) -> ast.arg | None:

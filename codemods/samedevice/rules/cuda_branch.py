@@ -63,6 +63,8 @@ _MESSAGE = "this branch only moves values to CUDA; `.to(device)` does that on ev
 #: A definition that asks for an accelerator, and for nothing that a user chose.
 _ASKS_ONLY = re.compile(r" if \w+\.(?:cuda|accelerator)\.is_available\(\) else ")
 _CALLERS = "callers choose it by a parameter, which would say nothing any more"
+#: What an option gets to say that there is CUDA, too: `args.cuda = args.cuda and ...`.
+_GUARD = re.compile(r"(?m)^([\w.]+) = \1 and .*\bis_available\(\)")
 _BACK = "this tests for CUDA only to move values to the CPU; `.cpu()` does that on every machine"
 _INSIDE = "this moves values to CUDA behind a test; `.to(device)` does that on every machine"
 
@@ -70,19 +72,43 @@ _INSIDE = "this moves values to CUDA behind a test; `.to(device)` does that on e
 def find(solution: Solution) -> Iterator[Finding]:
     """Report branches that move, what they move beside other work, and flags left unread."""
     branches = _Branches(solution)
+    found: list[Finding] = []
     for group in solution.groups(BranchTaken):
-        yield from _judged(branches.statement(group), group)
+        found += _judged(branches.statement(group), group)
     for arm in solution.groups(ArmTaken):
-        yield from _judged(branches.expression(arm), arm)
+        found += _judged(branches.expression(arm), arm)
+    yield from _where_they_are(found)
     for unread in _unread_flags(solution):
         yield replace(unread, level="note")
 
 
 def _judged(found: Iterable[Finding], group: Group[Decision]) -> Iterator[Finding]:
-    """Yield findings about a branch, as notes where it is never taken without an accelerator."""
+    """Yield findings about a branch, as notes where it is never taken without an accelerator.
+
+    What such a branch moves beside its other work it moves on every machine that it is for.
+    """
     right = all(site.asks for site in group.sites)
     for each in found:
-        yield replace(each, level="note") if right else each
+        if not (right and each.message == _INSIDE and each.fix):
+            yield replace(each, level="note") if right else each
+
+
+def _where_they_are(found: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings, but leave moves in a branch as they are, where the rest that is to be done
+    for them, the test that its option gets, is done for other findings anyway."""
+    done = {change for each in found if each.message != _INSIDE for change in _made(each)}
+    for each in found:
+        apart = [change for change in _made(each) if change in done]
+        if each.message == _INSIDE and any(_GUARD.search(c.get("code")) for c in apart):
+            yield replace(each, fix=replace(each.fix, edits=tuple(apart))) if each.fix else each
+        else:
+            yield each
+
+
+def _made(found: Finding) -> tuple[Edit, ...]:
+    """Return the edits of a finding that define something."""
+    edits = found.fix.edits if found.fix is not None else ()
+    return tuple(each for each in edits if each.verb in ("after", "before"))
 
 
 class _Branches:
@@ -395,6 +421,8 @@ class _Branches:
                     edit(self.solution, group.spot, "method", code=f".to({name.code})"),
                 ]
                 yield self._finding(group.spot, _MESSAGE, [name], edits)
+        elif isinstance(node.test, ast.BoolOp):
+            return  # what else is asked, whether it is a tensor at all, perhaps, is asked for
         elif ast.dump(on) != ast.dump(off) and ast.unparse(off) in _plain([off]):
             kept = edit(self.solution, group.spot, "body" if on is node.body else "orelse")
             yield finding(self.solution, RULE, group.spot, _BACK, Fix((kept,)))

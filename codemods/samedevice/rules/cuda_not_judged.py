@@ -30,6 +30,7 @@ from samedevice.inference.set_by_default import Defaults, defaults_of
 from samedevice.reading import syntax
 from samedevice.rules._build import finding, short
 from samedevice.rules._default import is_unused
+from samedevice.rules._other_arm import is_other_arm
 from samedevice.rules._taken_back import is_taken_back
 
 RULE = "cuda-not-judged"
@@ -162,7 +163,8 @@ def _asks(solution: Solution, path: str, asked: Forced) -> bool:
         sources = solution.project.sources
         return not any("is_available" in sources[p].text for p in solution.programs.of(path))
     if asked.kind == "load":
-        return _loads_weights(solution, Location(path, asked.node))
+        spot = Location(path, asked.node)
+        return _loads_weights(solution, spot) and not is_other_arm(solution, spot)
     if asked.kind in ("name", "given") and is_taken_back(solution, Location(path, asked.node)):
         return False
     if asked.kind == "move" and not known and _has_its_own(solution, path):

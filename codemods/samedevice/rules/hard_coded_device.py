@@ -107,7 +107,8 @@ def find(solution: Solution) -> Iterator[Finding]:
 def _judged(solution: Solution, event: type[Site]) -> Iterator[SiteGroup]:
     """Yield places of an event; those of a dataset, unless `dataset-touches-device` has them."""
     for group in solution.groups(event):
-        if not solution.programs.pretends(group.spot):
+        unread = event is Indexed and _default.is_unused(solution, group.spot)
+        if not (unread or solution.programs.pretends(group.spot)):
             yield group
     for group in solution.hosted_groups(event):
         if not any(map(_of_dataset, group.sites)):

@@ -34,6 +34,7 @@ from samedevice.inference.values import Device, Value
 from samedevice.reading import syntax
 from samedevice.repair import device_names
 from samedevice.rules._build import NO_NAME, edit, finding, fix, short
+from samedevice.rules._other_arm import is_other_arm
 
 _ON_HOST = DeviceExpression('"cpu"')
 _RESTORES = re.compile(r"set_rng_state(?:_all)?")
@@ -53,7 +54,7 @@ def find(solution: Solution) -> Iterator[Finding]:
             )
         if site.mapped is not None or "map_location" not in site.fact.params:
             continue
-        if _was_on_host(solution, group) or _is_said_elsewhere(solution, group.spot):
+        if _is_right(solution, group):
             continue
         model = any(s.into_module for s in group.sites)
         built = all(s.in_constructor and s.into_module for s in group.sites)
@@ -202,6 +203,22 @@ def _restores_generator(tree: ast.Module) -> bool:
                 ):
                     return True
     return False
+
+
+def _is_right(solution: Solution, group: Group[Loaded]) -> bool:
+    """Tell whether a file is loaded to where it was, or only where there is a device, or something
+    else says where to.
+
+    Of several processes each has a device of its own.
+    """
+    several = solution.programs.is_distributed(group.spot.path)
+    return (
+        _was_on_host(solution, group)
+        or _is_said_elsewhere(solution, group.spot)
+        or not several
+        and all(site.under_device_test for site in group.sites)
+        or is_other_arm(solution, group.spot)
+    )
 
 
 def _was_on_host(solution: Solution, group: Group[Loaded]) -> bool:

@@ -38,6 +38,9 @@ from samedevice.rules._shown import shown
 
 #: Repositories of which `torch.hub.load` makes modules alone.
 _OF_MODULES = "pytorch/vision"
+#: Modules of libraries that choose their device themselves where none is given: an own GPU for each
+#: process, MPS, and others. Read from sentence-transformers 5.1 (`get_device_name`).
+_CHOOSING = frozenset(("sentence_transformers.SentenceTransformer",))
 _MOVES = frozenset(("cuda", "to"))
 #: What only modules are asked for.
 _AS_MODULE = frozenset(
@@ -53,7 +56,19 @@ def find(solution: Solution) -> Iterator[Finding]:
         spot = _handed_over(group.first)
         if not holds and spot.node not in done and not is_made_elsewhere(group):
             done.add(spot.node)
-            yield report(solution, "module-not-moved", group)
+            found = report(solution, "module-not-moved", group)
+            if not (_chooses(solution, group) and (found.fix is None or found.fix.resolvers)):
+                yield found
+
+
+def _chooses(solution: Solution, group: Group[Built]) -> bool:
+    """Tell whether a module is where it chose to be, and nothing that it gives meets others.
+
+    A device for it alone would be another choice.
+    """
+    return all(
+        site.module.cls is None and site.module.name in _CHOOSING for site in group.sites
+    ) and not solution.evidence.meets([site.node for site in group.sites if site.node])
 
 
 def _handed_over(site: Built) -> Location:

@@ -37,16 +37,20 @@ _LOADER: dict[str, Any] = {"params": ("dataset", "batch_size", "shuffle"), "out"
 #: Modules that are built for CUDA alone: without it their import fails, or nothing in them works.
 #: Read from what their own builds ask for: a compiled module that links to CUDA (flash-attn and its
 #: parts, causal-conv1d, mamba-ssm, apex, tiny-cuda-nn, Transformer Engine, flashinfer, the
-#: rasterizers of Gaussian splatting, PyCUDA), or kernels for a GPU alone (Triton,
-#: flash-linear-attention, RAPIDS, TensorRT).
+#: rasterizers of Gaussian splatting and of meshes, PointNet++'s operators, KNN_CUDA, Deformable
+#: DETR's attention, ActNN, ziplab's Mesa, PyCUDA), or kernels for a GPU alone (Triton, CuPy,
+#: flash-linear-attention, RAPIDS, TensorRT). Another package than Mesa has its name, too: its
+#: modules tell the two apart.
 BUILT_FOR_CUDA = frozenset(
     (
-        "amp_C", "causal_conv1d", "causal_conv1d_cuda", "cudf", "cuml", "deep_ep", "deep_gemm",
-        "diff_gaussian_rasterization", "dropout_layer_norm", "fast_hadamard_transform", "fla",
-        "flash_attn", "flash_attn_2_cuda", "flash_attn_interface", "flashinfer",
-        "fused_dense_lib", "mamba_ssm", "pycuda", "rotary_emb", "selective_scan_cuda",
-        "simple_knn", "tensorrt", "tinycudann", "torch2trt", "torch_tensorrt",
-        "transformer_engine", "triton", "xentropy_cuda_lib",
+        "actnn", "amp_C", "causal_conv1d", "causal_conv1d_cuda", "cudf", "cuml", "cupy", "cupyx",
+        "deep_ep", "deep_gemm", "diff_gaussian_rasterization", "dropout_layer_norm",
+        "fast_hadamard_transform", "fla", "flash_attn", "flash_attn_2_cuda", "flash_attn_interface",
+        "flashinfer", "fused_dense_lib", "gsplat", "knn_cuda", "mamba_ssm", "mesa.custom_quant",
+        "mesa.native", "mesa.packbit", "MultiScaleDeformableAttention", "neural_renderer",
+        "nvdiffrast", "pointnet2_ops", "pycuda", "rotary_emb", "selective_scan_cuda", "simple_knn",
+        "tensorrt", "tinycudann", "torch2trt", "torch_tensorrt", "transformer_engine", "triton",
+        "xentropy_cuda_lib",
     )
 )  # fmt: skip
 

@@ -27,7 +27,9 @@ _SERVING = _NEEDING | frozenset(
     ("amp-tied-to-cuda", "cuda-branch", "load-without-map-location", "tensor-type")
 )
 #: What a call of `torch.utils.cpp_extension` says that compiles for CUDA.
-_COMPILES = re.compile(r"\b(extra_cuda_cflags|cuda_sources)\s*=|\bwith_cuda\s*=\s*True")
+_COMPILES = re.compile(
+    r"\b(extra_cuda_cflags|cuda_sources)\s*=|\bwith_cuda\s*=\s*True|[\"'][^\"'\n]*\.cu[\"']"
+)
 #: A GPU by its number, but the first one.
 _NUMBERED = re.compile(r"[\"']cuda:(?!0\b)")
 #: What is told of lines that nothing could be said about, and what of them raises for certain.

@@ -162,6 +162,8 @@ def host_function(run: Interpreter, name: str, fact: Fact, call: Call) -> Value:
     for parameter, given in libraries.named(fact, call.args, call.kwargs).items():
         if fact.host and not fact.must_be_on_host(parameter):
             continue  # a rate, a name: no tensor, whatever it looks like
+        if parameter in plots.LIMITS and plots.family(name) == "plot":
+            continue
         for value, where in given:
             held = classes.contents(value) if isinstance(value, Instance) else None
             libraries.demand_host(run, held or value, where, call.scope, name)

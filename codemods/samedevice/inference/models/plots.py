@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 #: Where the objects come from that draw.
 _DRAWING = ("matplotlib.", "seaborn.")
+#: The limits of colours: they are asked for their `.item()`, wherever they are. Read from
+#: matplotlib 3.10 (`colors._sanitize_extrema`).
+LIMITS = frozenset(("vmax", "vmin"))
 #: The axes of a grid, one after the other.
 _GRID = frozenset(("flat", "T"))
 
@@ -27,7 +30,8 @@ def family(name: str) -> str:
 @methods("plot")
 def method(run: Interpreter, owner: Instance, name: str, call: Call) -> Value:
     """Draw: `ax.plot(x)`, `fig.add_subplot(1, 2, 1)`."""
-    for value, where in (*call.args, *call.kwargs.values()):
+    named = (given for key, given in call.kwargs.items() if key not in LIMITS)
+    for value, where in (*call.args, *named):
         libraries.demand_host(run, value, where, call.scope, f"{owner.name}.{name}")
     return owner
 
