@@ -21,6 +21,7 @@ from samedevice.inference.values import (
     Iter,
     ProcessIndex,
     Seq,
+    Tensor,
     Value,
 )
 from samedevice.reading import syntax
@@ -172,7 +173,12 @@ def _tuple_display(run: Interpreter, node: ast.Tuple, scope: Scope) -> Value:
 
 @evaluates(ast.List)
 def _list_display(run: Interpreter, node: ast.List, scope: Scope) -> Value:
-    return _sequence(run, "list", node.elts, node, scope)
+    made = _sequence(run, "list", node.elts, node, scope)
+    members = list(zip(made.items or (), node.elts, strict=False))
+    held = [(each, Location(scope.path, elt)) for each, elt in members if isinstance(each, Tensor)]
+    if len(held) == len(node.elts):  # as if they were appended to an empty one
+        made.added = tuple(held)
+    return made
 
 
 @evaluates(ast.Set)

@@ -174,7 +174,7 @@ def demand_host(run: Interpreter, value: Value, where: Location, scope: Scope, n
         # An expression that is the tensor itself can be moved; a container of tensors cannot.
         whole = spot.node is not where.node or direct
         site = run.record(demand(spot, tensor.node, scope, name, whole=whole))
-        if isinstance(value, Seq) and value.added and surely_tensor(value.element or NONE):
+        if isinstance(value, Seq) and value.added and all(map(surely_tensor, value.members())):
             site.added = value.added
 
 

@@ -370,7 +370,8 @@ def always_tensor(value: Value) -> bool:
 class Seq(Value):
     """A tuple, list or set: known members, or any number of `element`.
 
-    `added` are the tensors that were appended to what was empty before, and nothing else, or None.
+    `added` are the tensors of which it was made, or that were appended to what was empty before,
+    and nothing else, or None.
     `perhaps`: on another path it is something else.
     """
 

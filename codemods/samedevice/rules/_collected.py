@@ -32,11 +32,15 @@ def collected(solution: Solution, added: Collection[Location], on_host: Containe
 
 @dataclass
 class _Follower:
-    """Follows lists and dicts of lists through a program; `_seen` are the names it is at."""
+    """Follows lists and dicts of lists through a program; `_seen` are the names it is at.
+
+    `_begun` are the statements that begin one with what goes to the CPU.
+    """
 
     solution: Solution
     on_host: Container[ast.AST]
     _seen: set[tuple[ast.AST, str, object]] = field(default_factory=set)
+    _begun: set[ast.AST] = field(default_factory=set)
 
     def fills(self, where: Location) -> bool:
         """Tell whether a list that is filled here is only filled, and read on the host."""
@@ -46,6 +50,11 @@ class _Follower:
         match self.solution.programs.parents(where.path).get(where.node):
             case ast.Call(func=ast.Attribute(attr="append", value=owner)):
                 return self._held(where.path, owner)
+            case ast.List() as display:
+                match self.solution.programs.parents(where.path).get(display):
+                    case ast.Assign(targets=[ast.Name() | ast.Attribute() as owner]) as begun:
+                        self._begun.add(begun)
+                        return self._held(where.path, owner)
         return False
 
     def _held(self, path: str, node: ast.expr) -> bool:
@@ -125,6 +134,8 @@ class _Follower:
             case ast.Assign() | ast.AnnAssign() | ast.Tuple() if _begins_empty(at, parents.get(at)):
                 return True
             case ast.Subscript() if at in self.on_host:
+                return True
+            case ast.Assign() if at in self._begun:
                 return True
         if at is None:
             return False

@@ -473,7 +473,7 @@ def filled(way: str, use: str, **values: str) -> str:
     """Return the code of a way, with what is used in place of `USE`, and values by their names."""
     lines = []
     for line in dedent(way).strip().splitlines():
-        if line.strip() == "USE":
+        if line.strip() in ("SINK", "USE"):
             lines.append(indent(use, " " * (len(line) - len(line.lstrip()))))
         else:
             for name, value in values.items():

@@ -1,7 +1,8 @@
 """No edit takes what is no tensor for one: what ran before `fix` runs after it, and says the same.
 
-Three generated families: what may be something else on another path (`family`), what comes from
-code that is not there (`unseen`), and what is called like a device (`named`).
+Four generated families: what may be something else on another path (`family`), what comes from code
+that is not there (`unseen`), what is called like a device (`named`), and trainings of the CPU whose
+values end where only the CPU reads (`converted`).
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from . import family, named, unseen
+from . import converted, family, named, unseen
 from .running import Accelerator, repaired
 
 #: Of about that many programs one is tested in `make test`; `slow` tests run all.
-SAMPLE = {"joined": 60, "named": 6, "unseen": 60}
+SAMPLE = {"converted": 60, "joined": 60, "named": 6, "unseen": 60}
 FAMILIES: dict[str, tuple[Callable[[], Iterable[family.Program]], dict[str, str]]] = {
+    "converted": (converted.programs, {}),
     "joined": (family.programs, {}),
     "named": (named.programs, {}),
     "unseen": (unseen.programs, {"mystery.py": unseen.LIBRARY}),
