@@ -50,6 +50,7 @@ def test_what_is_a_size_is_nowhere(size: str, rules: set[str]) -> None:
         ("return torch.zeros(a)[a[0]]", set()),
         ("a = a.size(0)\n    return torch.zeros(a)", set()),
         ("return nn.Linear(a, 3), x.view(a)", {"a"}),
+        ("return torch.arange(2 * a + 1), len(b)", {"a"}),
         ("return torch.full(a, b)", set()),
     ],
 )

@@ -19,7 +19,7 @@ _SIZES = {
     "MultiheadAttention": 2, "TransformerEncoderLayer": 2, "TransformerDecoderLayer": 2,
 }  # fmt: skip
 #: Functions of torch whose arguments by position are all sizes, and methods that take sizes alone.
-_MAKES = frozenset(("empty", "eye", "ones", "rand", "randn", "randperm", "zeros"))
+_MAKES = frozenset(("arange", "empty", "eye", "ones", "rand", "randn", "randperm", "zeros"))
 _RESHAPES = frozenset(("expand", "repeat", "reshape", "unflatten", "view"))
 
 
@@ -34,8 +34,18 @@ def used_as_sizes(function: ast.AST) -> frozenset[str]:
                 bound.add(name)
             case ast.Subscript(value=ast.Name(id=name)):
                 bound.add(name)  # a shape: what is made of it has several sizes
-        found.update(each.id for each in _sizes(node) if isinstance(each, ast.Name))
+        found.update(name for each in _sizes(node) for name in _counted(each))
     return frozenset(found - bound)
+
+
+def _counted(size: ast.expr) -> Iterator[str]:
+    """Yield the names that a size is computed of: `n`, `n + 1`."""
+    match size:
+        case ast.Name(id=name):
+            yield name
+        case ast.BinOp(left=left, right=right):
+            yield from _counted(left)
+            yield from _counted(right)
 
 
 def _sizes(node: ast.AST) -> Iterator[ast.expr]:

@@ -113,7 +113,7 @@ def _target(
     if _brings_something(solution, name, group.spot.path) and _is_copied(solution, group):
         return _ON_HOST  # a copy reads it from anywhere: no reason to bring a device here
     handed_in = any(each.verb == "parameter" for each in name.edits)
-    if model and handed_in and all(site.copied for site in group.sites if site.into_module):
+    if handed_in and _is_only_copied(solution, group):
         return _ON_HOST  # a copy reads it from anywhere: no reason for callers to say where
     return _as_moved(solution, group) or name
 
@@ -382,6 +382,7 @@ def _is_only_copied(solution: Solution, group: Group[Loaded]) -> bool:
         any(site.into_module for site in group.sites)
         and all(site.copied for site in group.sites if site.into_module)
         and not any(site.moved or solution.on_device(site.node) for site in others)
+        and not any(site.node is not None and site.node.find().meets for site in group.sites)
     )
 
 

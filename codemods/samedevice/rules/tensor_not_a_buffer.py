@@ -142,13 +142,16 @@ def _set_once(solution: Solution, group: Group[PlainTensor], name: str) -> bool:
     """Tell whether an attribute is set once by `__init__`, and by other methods to new tensors.
 
     What they store there is a buffer then, too, and is created where the module is. `self.x += y`
-    changes the tensor that is there.
+    changes the tensor that is there. Another method than `__init__` registers it only while the
+    module is built: later, what it makes would be on the CPU again.
     """
     func = group.first.scope.func
     nones = {each.targets[0] for each in _nones(solution, group)}
     stores = [each for each in _stores(group.first.owner, name) if each not in nones]
-    if len(stores) == 1 or func is None or getattr(func.node, "name", "") != "__init__":
-        return len(stores) == 1
+    if func is None or getattr(func.node, "name", "") != "__init__":
+        return len(stores) == 1 and solution.reach.builds(group.first.scope)
+    if len(stores) == 1:
+        return True
     here = set(syntax.walk(func.node))
     statements = [
         solution.statement_of(Location(group.spot.path, store))

@@ -1,4 +1,4 @@
-"""Repairs programs of the family and runs them on the virtual accelerator."""
+"""Repairs programs of the family and runs them on the CPU or the virtual accelerator."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from samedevice.migration import migrate
+from samedevice.migration.check import is_wrong
 from samedevice.reading import source
 from samedevice.reading.config import Config
 from samedevice.reading.project import Project
@@ -17,21 +18,22 @@ from samedevice.reading.project import Project
 _SERVER = Path(__file__).parents[2] / "fixtures" / "forkserver.py"
 
 
-def repaired(text: str) -> dict[str, str]:
-    """Return the files of a project of one program after `fix`."""
+def repaired(text: str) -> tuple[dict[str, str], bool]:
+    """Return the files of a project of one program after `fix`, and whether nothing is left."""
     project = Project([source.from_text(text, "main.py")])
     outcome = migrate.migrate(project, Config())
-    return {"main.py": text} | {change.path: change.after.decode() for change in outcome.changes}
+    files = {"main.py": text} | {each.path: each.after.decode() for each in outcome.changes}
+    return files, not any(map(is_wrong, outcome.remaining))
 
 
-class Accelerator:
-    """Runs programs on the virtual accelerator, in forks of a process that has it."""
+class Machine:
+    """Runs programs on "cpu" or "virtual", in forks of a process that has torch."""
 
-    def __init__(self, scratch: Path) -> None:
-        self._scratch = scratch
+    def __init__(self, scratch: Path, on: str = "virtual") -> None:
+        self._scratch, self._on = scratch / on, on
         self._runs = 0
         self._server = subprocess.Popen(
-            [sys.executable, str(_SERVER), "1", "virtual"],
+            [sys.executable, str(_SERVER), "1", *([on] if on != "cpu" else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -46,7 +48,7 @@ class Accelerator:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text)
         request = {
-            "id": 0, "folder": str(folder), "entry": "main.py", "args": [], "on": "virtual",
+            "id": 0, "folder": str(folder), "entry": "main.py", "args": [], "on": self._on,
             "report": f"{folder}.json",
         }  # fmt: skip
         assert self._server.stdin is not None and self._server.stdout is not None

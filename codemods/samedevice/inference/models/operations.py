@@ -47,6 +47,8 @@ HEAVY = frozenset(
 
 
 #: Parameters that take a list of tensors, by the names that torch has for them.
+#: Parameters that take a number in place of a tensor.
+_NUMBERS = frozenset(("elements", "mean", "q", "repeats", "std", "test_elements"))
 _LISTS = frozenset(("tensors", "sequences"))
 
 
@@ -107,7 +109,7 @@ def _operands(run: Interpreter, name: str, fact: Fact, call: Call) -> list[tuple
             if agree:
                 operands.extend(found)
                 alone = f"*{parameter}" in fact.params and len(given) == 1  # a list, perhaps
-                number = fact.scalars and parameter != "condition"
+                number = fact.scalars and parameter != "condition" or parameter in _NUMBERS
                 known = parameter in fact.tensors or parameter == "#0"  # others may be numbers
                 if known and not (number or alone):
                     for tensor, _ in found:
