@@ -39,6 +39,9 @@ _LOOPS = (
     *(ast.For, ast.AsyncFor, ast.While),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
+#: What makes a module one for a phone.
+FOR_A_PHONE = frozenset(("_save_for_lite_interpreter", "optimize_for_mobile"))
+_FOR_THE_CPU = FOR_A_PHONE | {"quantize_dynamic"}
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -171,11 +174,12 @@ def _is_thrown_away(node: ast.AST, named: Iterable[str]) -> bool:
 
 @syntax.per_node
 def quantizing(tree: ast.Module) -> tuple[ast.Call, ...]:
-    """Return where a file makes a module one of whole numbers, which only the CPU computes with."""
+    """Return where a file makes a module one that only the CPU computes with: of whole numbers, or
+    for a phone."""
     found = []
     for node in syntax.walk(tree):
         if isinstance(node, ast.Call):
             owner, _, last = syntax.dotted(node.func).rpartition(".")
-            if last == "quantize_dynamic" or last == "convert" and owner.endswith("quantization"):
+            if last in _FOR_THE_CPU or last == "convert" and owner.endswith("quantization"):
                 found.append(node)
     return tuple(found)

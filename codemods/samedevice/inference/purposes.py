@@ -19,11 +19,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from samedevice.inference.checks import Checks, named_by_definitions
-from samedevice.inference.doings import Doings, brings, doings, quantizing, repeats
+from samedevice.inference.doings import (
+    FOR_A_PHONE,
+    Doings,
+    brings,
+    doings,
+    quantizing,
+    repeats,
+)
 from samedevice.inference.events import Built, Drawn, Loaded, Optimizes
 from samedevice.inference.nodes import Location
 from samedevice.inference.of_gpus import about_gpus
 from samedevice.inference.worth import has_learned, is_layer, worthwhile
+from samedevice.reading import syntax
 
 if TYPE_CHECKING:
     from samedevice.inference.solution import Solution
@@ -113,11 +121,10 @@ class Purposes:
                 return Purpose(Kind.HOST, f"{_base(path)} writes that it uses the CPU")
             for call in quantizing(self._programs.tree(path)):
                 if self._runs(script, path, call):
-                    where = f"{_base(path)}:{call.lineno}"
-                    return Purpose(
-                        Kind.QUANTIZED,
-                        f"{where} quantizes a module, and only the CPU computes with whole numbers",
-                    )
+                    what = "quantizes a module, and only the CPU computes with whole numbers"
+                    if syntax.dotted(call.func).rpartition(".")[2] in FOR_A_PHONE:
+                        what = "makes a module for a phone, whose CPU computes with it"
+                    return Purpose(Kind.QUANTIZED, f"{_base(path)}:{call.lineno} {what}")
         return None
 
     def _served(self, script: str, reached: Collection[str]) -> Purpose:
