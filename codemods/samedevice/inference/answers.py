@@ -51,6 +51,10 @@ class Answers:
         known = (other for other in others if other.find() is not root and other.find().is_tensor)
         return any(not self.on_device(other) for other in known)
 
+    def is_met(self, node: PlaceVar | None) -> bool:
+        """Tell whether a value meets another one, wherever that is."""
+        return node is not None and bool(node.find().meets)
+
     def left_out(self, given: Const) -> LeftOut | None:
         """Return the call that left a device parameter at this default, and the parameter."""
         return self.interpreter.left_out.get(given)

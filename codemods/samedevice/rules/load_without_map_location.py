@@ -382,7 +382,7 @@ def _is_only_copied(solution: Solution, group: Group[Loaded]) -> bool:
         any(site.into_module for site in group.sites)
         and all(site.copied for site in group.sites if site.into_module)
         and not any(site.moved or solution.on_device(site.node) for site in others)
-        and not any(site.node is not None and site.node.find().meets for site in group.sites)
+        and not any(solution.is_met(site.node) for site in group.sites)
     )
 
 
