@@ -47,9 +47,9 @@ HEAVY = frozenset(
 
 
 #: Parameters that take a list of tensors, by the names that torch has for them.
+_LISTS = frozenset(("tensors", "sequences"))
 #: Parameters that take a number in place of a tensor.
 _NUMBERS = frozenset(("elements", "mean", "q", "repeats", "std", "test_elements"))
-_LISTS = frozenset(("tensors", "sequences"))
 
 
 @kind("op", "view", "pack", "random")

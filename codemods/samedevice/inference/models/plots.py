@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 #: Where the objects come from that draw.
 _DRAWING = ("matplotlib.", "seaborn.")
-#: The limits of colours: they are asked for their `.item()`, wherever they are. Read from
-#: matplotlib 3.10 (`colors._sanitize_extrema`).
+#: The limits of colours: they are asked for their `.item()`, wherever they are: see
+#: `matplotlib.colors._sanitize_extrema`.
 LIMITS = frozenset(("vmax", "vmin"))
 #: The axes of a grid, one after the other.
 _GRID = frozenset(("flat", "T"))
