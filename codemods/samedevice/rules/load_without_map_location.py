@@ -367,22 +367,23 @@ def _is_copied(solution: Solution, group: Group[Loaded]) -> bool:
     moves = [spot for made in modules for whole in made.wholes() for spot in whole.moves]
     elsewhere = bool(moves) or not modules
     elsewhere &= all(spot.path != group.spot.path for spot in moves)
-    others = [site for site in group.sites if not site.into_module]
-    return (
-        elsewhere
-        and all(site.copied for site in group.sites if site.into_module)
-        and not any(site.moved or solution.on_device(site.node) for site in others)
-    )
+    return elsewhere and _stays_as_loaded(solution, group)
 
 
 def _is_only_copied(solution: Solution, group: Group[Loaded]) -> bool:
     """Tell whether modules copy all that is loaded, and nothing else of it is used."""
-    others = [site for site in group.sites if not site.into_module]
     return (
         any(site.into_module for site in group.sites)
-        and all(site.copied for site in group.sites if site.into_module)
-        and not any(site.moved or solution.on_device(site.node) for site in others)
+        and _stays_as_loaded(solution, group)
         and not any(solution.is_met(site.node) for site in group.sites)
+    )
+
+
+def _stays_as_loaded(solution: Solution, group: Group[Loaded]) -> bool:
+    """Tell whether modules copy what they get of a file, and the rest goes to no device."""
+    others = [site for site in group.sites if not site.into_module]
+    return all(site.copied for site in group.sites if site.into_module) and not any(
+        site.moved or solution.on_device(site.node) for site in others
     )
 
 
